@@ -78,6 +78,8 @@ package enum Limits {
 
   /// How much of a page is searched for the software that wrote it, in bytes. Pages name theirs in their first or last lines, and are shorter.
   package static let examinedPageLength = 16 << 10
+  /// The longest extension of a recording's file on GigHive, in bytes.
+  package static let mediaExtensionLength = 16
 
   /// The cookies of an upload.
   package static let cookieCount = 4

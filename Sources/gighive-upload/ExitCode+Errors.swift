@@ -16,6 +16,8 @@ extension ExitCode {
     case .mayBeStored(let cause): ofUncertain(cause)
     case .uncertain: mayBeStored
     case .postponed(let cause, _, _): of(cause, signal: signal)
+    // A captive portal's page: the server was not reached.
+    case .notFromServer(200..<300): noConnection
     case .notFromServer(let status): of(status: status)
     case .guestTokenRefused, .termsNotAccepted: credentialsRefused
     case .uploadLost, .stillProcessing: serverFailure

@@ -22,9 +22,12 @@ def test_a_file_is_deleted_once_the_server_says_that_it_has_it(any_hive, program
     assert result.code == 0 and "gig.mp4: removed from this machine." in result.out and not result.err, result
     assert names(file.parent).isdisjoint({"gig.mp4"}) and not any("gighive" in name for name in names(file.parent))
     assert [stored.size for stored in stub.recordings] == [len(content)]
-    (asked,) = of_kind(stub, "asset")
-    assert (asked.method, asked.target) == ("GET", "/api/uploads/1") and asked.header("Cache-Control") == "no-cache"
-    assert kinds(stub)[-1] == "asset"
+    assert kinds(stub)[-2:] == ["asset", "media"] and len(of_kind(stub, "asset")) == len(of_kind(stub, "media")) == 1
+    row, file_there = stub.requests[-2:]
+    assert (row.method, row.target) == ("GET", "/api/uploads/1")
+    assert file_there.method == "HEAD" and file_there.path == f"/video/{hashlib.sha256(content).hexdigest()}.mp4"
+    for asked in (row, file_there):
+        assert asked.header("Cache-Control") == "no-cache" and asked.connection == stub.requests[-1].connection
     assert only_record(program).phase == "delivered" and (program.state / "removals").read_bytes().strip() == b""
 
 
@@ -43,11 +46,29 @@ def test_a_file_is_kept_unless_something_else_is_said(hive, program, recording):
     ("asset/wrong-size", "different content"),
     ("asset/status=401", "401"),
     ("asset/http-redirect=307:http://127.0.0.1:9/elsewhere", "redirects"),
+    ("media/vanish", "GigHive still lists it, but no longer has its file."),
+    ("media/wrong-size", "different content"),
+    ("media/malformed-header=Age: 60", "did not confirm"),
+    ("media/malformed-header=X-Cache: HIT from cdn", "did not confirm"),
+    ("media/status=403", "Use --trust-server"),
+    ("media/status=500", "500"),
+    ("media/http-redirect=307:http://127.0.0.1:9/elsewhere", "redirects"),
 ])
 def test_a_file_stays_unless_gighive_proves_that_it_has_it(hive, program, recording, fault, words):
     stub, file = hive(fault), recording()
     assert kept(program.send(stub, file, *DELETE), file, words)
     assert only_record(program).phase == "delivered"
+
+
+def test_only_the_question_about_the_file_can_be_left_unanswered(hive, program, recording):
+    """As for guests, who may not look at files."""
+    stub, file, gone = hive("media/status=401"), recording(), recording(name="gone.mp4")
+    assert kept(program.send(stub, file, *DELETE), file, "does not let these credentials look", "Use --trust-server")
+    result = program.send(stub, gone, *DELETE, "--trust-server")
+    assert result.code == 0 and not gone.exists() and len(of_kind(stub, "media")) == 2, result
+    stub.set_faults("media/vanish")
+    other = recording(name="other.mp4")
+    assert kept(program.send(stub, other, *DELETE, "--trust-server"), other, "no longer has its file")
 
 
 def test_json_says_what_became_of_each_file(hive, program, recording, tmp_path):

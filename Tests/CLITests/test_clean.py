@@ -165,6 +165,15 @@ def test_what_gighive_no_longer_has_stays(hive, program, deliver, card):
     assert one.exists() and not two.exists()
 
 
+def test_a_recording_whose_file_the_server_has_lost_stays(hive, program, deliver, card):
+    stub = hive()
+    one, two = deliver(stub, 2)
+    stub.set_faults("media/vanish@1")
+    result = clean(program, card, 1)
+    assert result.code == 0 and "0.mp4 was kept: GigHive still lists it, but no longer has its file." in result.err, result
+    assert one.exists() and not two.exists()
+
+
 @pytest.mark.parametrize("fault", ["asset/somebody-else=404", "asset/status=401", "asset/lose-answer"])
 def test_a_server_that_does_not_answer_is_asked_once(hive, program, deliver, card, fault):
     stub = hive()

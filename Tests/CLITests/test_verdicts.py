@@ -5,12 +5,13 @@ A firewall, a proxy or a captive portal may answer anything in between; the uplo
 
 import signal
 
+import pages
 import pytest
 from program import wait_until
 from records import only_record, records, undeleted
 from uploads import PASSWORD, is_delivered, of_kind, sent
 
-SIZE, AT = 6_000_000, 3_000_000
+SIZE, AT, SIZE_OF_FORM = 6_000_000, 3_000_000, 300_000
 SOON = ["--retry-max-delay", "10ms"]
 
 STRANGERS = ["somebody-else=200", "somebody-else=403", "somebody-else=404", "somebody-else=410",
@@ -100,3 +101,52 @@ def test_a_200_by_which_php_has_dropped_the_form_is_no_delivery(hive, post, reco
     file = recording(300_000)
     result = post(hive(f"raw-answer={answer}"), file, "--after", "delete", "--trust-server", "--trust-settle")
     assert result.code == 8 and "post_max_size" in result.err and file.exists(), result
+
+
+# A captive portal, and a plain endpoint
+
+
+@pytest.fixture
+def portal(tmp_path):
+    """The fault of a page that asks for a login."""
+    page = tmp_path / "portal"
+    page.write_bytes(pages.answer("200 OK", pages.PORTAL))
+    return f"raw-answer={page}"
+
+
+def test_a_portals_page_is_no_delivery(hive, post, recording, portal):
+    stub, file = hive(f"{portal}@2"), recording(SIZE_OF_FORM)
+    result = post(stub, file, *SOON, "--after", "delete", "--trust-server", retries=2)
+    assert result.code == 0 and result.err.count("Retrying") == 2 and not file.exists(), result
+    assert [request.method for request in stub.requests] == ["POST"] * 3
+    # Without end, it is as if the server could not be reached.
+    stub.set_faults(portal)
+    other = recording(SIZE_OF_FORM, name="other.mp4")
+    result = post(stub, other, *SOON, "--after", "delete", "--trust-server", retries=1)
+    assert result.code == 4 and "log in" in result.err and "list --forget" not in result.err and other.exists(), result
+
+
+def test_behind_tls_such_a_page_is_the_servers_own(hive, post, program, recording, portal, certificates):
+    stub, file = hive(f"{portal}@1", tls=certificates), recording(SIZE_OF_FORM)
+    result = post(stub, file, *SOON, "--after", "delete", "--trust-server", retries=2)
+    assert result.code == 16 and "answered 200 with a page that asks for a login" in result.err, result
+    assert file.exists() and len(stub.requests) == 1 and only_record(program).phase == "failed"
+    # Nobody proves it here.
+    stub.set_faults(f"{portal}@1")
+    result = post(stub, recording(SIZE_OF_FORM, name="other.mp4"), *SOON, "--insecure", retries=1)
+    assert result.code == 0 and "Retrying" in result.err and len(stub.requests) == 3, result
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_page_without_tls_removes_nothing(hive, post, program, recording, tmp_path, certificates, secure):
+    answer = tmp_path / "answer"
+    answer.write_bytes(pages.answer("200 OK", "<html><body>Thank you!</body></html>"))
+    stub, file = hive(f"raw-answer={answer}", tls=certificates if secure else None), recording(SIZE_OF_FORM)
+    result = post(stub, file, "--after", "delete", "--trust-server")
+    assert result.code == 0 and file.exists() != secure, result
+    if secure:
+        return
+    assert "gig.mp4 was kept: only a web page confirmed its delivery" in result.err, result
+    # The record knows it later, too.
+    result = program.run("clean", tmp_path, "--keep-free", "900000G", "--trust-server")
+    assert result.code == 15 and "only a web page" in result.err and file.exists(), result

@@ -155,6 +155,20 @@ def test_what_the_server_has_of_a_recording(start, recording):
     assert [request.kind for request in hive.requests][1:] == ["asset"] * 5
 
 
+def test_whether_the_server_has_a_recordings_file(start, recording):
+    hive = start(faults=["media/vanish@2-2"], upload_token="guest")
+    name = upload(hive, recording)[2]["file_name"]
+    status, head, body = ask(hive, f"/video/{name}?nonce=1", "-I")
+    assert status == 200 and "Content-Length: 300000" in head and not body
+    # Its file alone vanishes.
+    assert [ask(hive, f"/video/{name}", "-I")[0], ask(hive, "/api/uploads/1")[0]] == [404, 200]
+    assert ask(hive, f"/audio/{name}", "-I")[0] == ask(hive, "/video/other.mp4", "-I")[0] == 404
+    assert ask(hive, f"/video/{name}", "-I", "-u", "uploader:wrong")[0] == 401
+    assert ask(hive, f"/video/{name}", "-I", "-H", "X-Upload-Token: guest")[0] == 401
+    hive.catalogue.remove(1)
+    assert ask(hive, f"/video/{name}", "-I")[0] == 404
+
+
 def test_a_recording_is_pending_and_then_is_there(start, recording):
     hive = start(faults=["multipart-pending=2"])
     status, _, document = upload(hive, recording)

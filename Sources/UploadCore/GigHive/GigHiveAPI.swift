@@ -22,6 +22,29 @@ package enum GigHiveAPI {
     return request
   }
 
+  /// The path of a recording's file, as GigHive's row of it says: "video/SHA256.mp4".
+  /// - Returns: nil if the file's name is anything else than its SHA-256 and an extension.
+  static func mediaPath(fileType: String?, fileName: String?, sha256: String?) -> String? {
+    guard let fileType, ["audio", "video"].contains(fileType), let fileName, let sha256, sha256.utf8.count == 64,
+      ASCII.equalsIgnoringCase(fileName.utf8.prefix(65), (sha256 + ".").utf8)
+    else { return nil }
+    let ending = fileName.utf8.dropFirst(65)
+    let isExtension =
+      (1...Limits.mediaExtensionLength).contains(ending.count)
+      && ending.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
+    return isExtension ? fileType + "/" + fileName : nil
+  }
+
+  /// Asks whether the server has the file at ``mediaPath(fileType:fileName:sha256:)``.
+  /// - Parameter nonce: another one each time, because some caches ignore what a request says about them.
+  static func questionAboutFile(at path: String, nonce: UInt64, base: TargetURI) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: "HEAD", target: base.appending(path + "?nonce=" + ASCII.hex(nonce)),
+      fields: [Field("Cache-Control", "no-cache")])
+    request.isConfidential = true
+    return request
+  }
+
   /// The content of a finalize request.
   /// - Parameter uploadID: the last segment of the tus upload's URL.
   package static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {

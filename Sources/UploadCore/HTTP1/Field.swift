@@ -22,7 +22,21 @@ package struct Field: Equatable, Sendable {
 
 extension [Field] {
   /// Whether the response is from the server, as far as it says so: what a cache has kept says nothing about now (RFC 9111, 5.1).
-  var areFresh: Bool { !values(of: "Age").contains { ASCII.decimal($0.utf8) != 0 } }
+  var areFresh: Bool {
+    !values(of: "Age").contains { ASCII.decimal($0.utf8) != 0 }
+      && !["Cache-Status", "CF-Cache-Status", "X-Cache", "X-Cache-Status", "X-Proxy-Cache"].contains { showHit($0) }
+  }
+
+  /// Whether a cache says in this field that it has kept the response, as "HIT from cdn", "TCP_HIT", "cache; hit" (RFC 9211) and "STALE" do.
+  private func showHit(_ name: String) -> Bool {
+    values(of: name).contains { value in
+      value.utf8.split { $0 == UInt8(ascii: ",") || $0 == ASCII.semicolon }.contains { part in
+        let trimmed = ASCII.trimmed([UInt8](part)[...])
+        let word = ASCII.lowercased(String(decoding: trimmed.prefix { $0 != ASCII.space }, as: UTF8.self))
+        return word.hasSuffix("hit") || word == "stale" || word == "updating"
+      }
+    }
+  }
 
   /// The values of all fields of that name, in order.
   package func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }

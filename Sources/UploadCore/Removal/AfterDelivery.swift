@@ -8,7 +8,8 @@ package struct AfterDelivery: Equatable, Sendable {
 
   /// How it is removed; nil to keep it.
   package var removal: Removal?
-  /// Whether a delivery counts although the server cannot be asked later whether it still has the recording. Only GigHive can.
+  /// Whether a delivery counts although the server cannot be asked later whether it still has the recording. Only GigHive can, by those
+  /// who may look at its files.
   package var trustsServer = false
   /// Whether a recording that has not changed since its delivery counts as finished where open files cannot be detected.
   package var trustsSettle = false
@@ -24,10 +25,23 @@ extension AfterDelivery {
   package func requirement(for record: UploadRecord, isForGigHive: Bool) throws(KeptReason) -> StoredRecording? {
     if record.isServerDoubtful { throw .serverDoubtful }
     guard isForGigHive else {
+      if record.delivery?.isUnprovedPage ?? false { throw .unprovedPage }
       guard trustsServer else { throw .serverCannotTell }
       return nil
     }
     guard let stored = StoredRecording(record) else { throw .incompleteRecord }
     return stored
+  }
+
+  /// Why the recording stays after GigHive was asked; nil if it may be removed.
+  package func keptReason(for presence: Presence) -> KeptReason? {
+    switch presence {
+    case .stored: nil
+    case .absent: .absent
+    case .different: .different
+    case .withoutFile: .withoutFile
+    case .misnamed: .misnamed
+    case .hidden: trustsServer ? nil : .hidden
+    }
   }
 }

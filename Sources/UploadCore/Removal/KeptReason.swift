@@ -5,14 +5,22 @@ package enum KeptReason: Error, Equatable, Sendable {
   case notRecorded
   /// The server is not GigHive, and cannot say later what it has.
   case serverCannotTell
+  /// The server is not GigHive, and only a page confirms the delivery that anybody may have written.
+  case unprovedPage
   /// The server has claimed to have what was never sent.
   case serverDoubtful
   /// The record lacks the SHA-256, or GigHive's number for it.
   case incompleteRecord
   /// GigHive no longer has it.
   case absent
-  /// GigHive has something else under its number.
+  /// GigHive has something else under its number, or a file of another size.
   case different
+  /// GigHive's database has it, but its file is gone.
+  case withoutFile
+  /// GigHive's database has it, and names its file by something else than its SHA-256.
+  case misnamed
+  /// GigHive's database has it, but these credentials may not look at its file.
+  case hidden
   /// The server did not answer the question, and why.
   case unanswered(UploadError)
   /// The program was told to end.
@@ -77,21 +85,11 @@ extension KeptReason {
     case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
       .noSpace, .leftBehind:
       true
-    case .notRecorded, .serverCannotTell, .serverDoubtful, .incompleteRecord, .absent, .different, .changed,
-      .unreadable, .noStatus,
-      .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
+    case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
+      .withoutFile,
+      .misnamed, .hidden, .changed, .unreadable, .noStatus, .notComparable, .otherFile, .otherNames, .writersUnknown,
+      .noFreeName, .cannotRename, .refused:
       false
-    }
-  }
-}
-
-extension Presence {
-  /// Why the file stays; nil if GigHive has the recording.
-  package var keptReason: KeptReason? {
-    switch self {
-    case .stored: nil
-    case .absent: .absent
-    case .different: .different
     }
   }
 }

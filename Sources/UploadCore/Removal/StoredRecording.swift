@@ -27,10 +27,16 @@ package struct StoredRecording: Equatable, Sendable {
 
 /// What GigHive says about a delivered recording.
 package enum Presence: Equatable, Sendable {
-  /// It has the recording: the same SHA-256, the same size.
+  /// It has the recording: the same SHA-256, the same size, and a file of that size.
   case stored
   /// It has no such recording, or no longer.
   case absent
-  /// It has something else under that number.
+  /// It has something else under that number, or a file of another size.
   case different
+  /// Its database has the recording, but its file is gone.
+  case withoutFile
+  /// Its database has the recording, and names the file by something else than its SHA-256 and an extension.
+  case misnamed
+  /// Its database has the recording, but these credentials may not look at the file.
+  case hidden
 }

@@ -16,6 +16,8 @@ package struct RecordedDelivery: Equatable, Sendable {
     case done
   }
   package var deletion: Deletion?
+  /// ``Receipt/isUnprovedPage``
+  package var isUnprovedPage = false
   /// The tus upload that became the recording. It stays in the record, and `list --json` shows when it expires.
   package internal(set) var remote: RemoteUpload?
   /// ``UnfinishedUpload/lastByteMayBeSent`` of that upload, which stays in the record.

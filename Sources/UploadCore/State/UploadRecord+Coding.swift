@@ -56,6 +56,7 @@ extension UploadRecord {
     if let assetID { json.add("asset_id", assetID) }
     if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
     if let deletion = delivery?.deletion { json.add("deletion", deletion.rawValue) }
+    if delivery?.isUnprovedPage ?? false { json.add("unproved_page", true) }
     if lastByteMayBeSent { json.add("is_ending", true) }
     if isServerDoubtful { json.add("server_doubtful", true) }
     if mayBeStored { json.add("may_be_stored", true) }
@@ -151,10 +152,9 @@ extension UploadRecord {
       "has_local_times", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "deletion", "is_ending", "server_doubtful", "may_be_stored", "changed_seconds", "changed_nanoseconds",
-      "sent_length",
-      "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "method_override",
-      "split_end", "cookies", "next_retry",
+      "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored", "changed_seconds",
+      "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds",
+      "file_doubt", "method_override", "split_end", "cookies", "next_retry",
       "full_sends", "full_sends_failed", "full_sends_extra", "sidecar", "note":
       true
     default: false
@@ -233,6 +233,7 @@ extension RecordedDelivery {
     sha256 = json["checksum_sha256"]?.string
     deleteToken = json["delete_token"]?.string
     statusTime = StatusTime(json)
+    isUnprovedPage = json["unproved_page"] == .bool(true)
     deletion = json["deletion"]?.string.flatMap { Deletion(rawValue: $0) }
   }
 }

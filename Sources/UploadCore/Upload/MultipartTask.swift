@@ -21,6 +21,7 @@ struct MultipartTask: Sendable {
   private let request: UploadRequest
   private let size: Int64
   private let boundary: Boundary
+  private let provesServer: Bool
   private var state: State
   /// Whether the record says that the last byte may have been sent.
   private var lastByteMayBeSent = false
@@ -31,6 +32,7 @@ struct MultipartTask: Sendable {
     request = plan.request
     size = plan.size
     boundary = plan.boundary
+    provesServer = plan.provesServer
     state = .posting
     if request.isForGigHive, let assetID = plan.previous.assetID { state = .recalling(assetID: assetID) }
   }
@@ -82,6 +84,12 @@ struct MultipartTask: Sendable {
 
   // MARK: Responses
 
+  /// Whether a response to a plain endpoint is a captive portal's, so that the form has not reached the server: it asks for a login, and
+  /// nothing proves that it is the server's own. A 401 asks for the credentials of the request (RFC 9110, 15.5.2).
+  func isPortals(_ answer: Answer) -> Bool {
+    !request.isForGigHive && !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
+  }
+
   mutating func receive(_ answer: Answer) throws(UploadError) {
     switch state {
     case .posting:
@@ -113,13 +121,19 @@ struct MultipartTask: Sendable {
 
   private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
     state = .posting
-    if !request.isForGigHive, let problem = LikelySoftware.problemOfPHP(answer) { throw problem }
+    if !request.isForGigHive {
+      if let problem = LikelySoftware.problemOfPHP(answer) { throw problem }
+      // The server's own page can follow a form that it has stored.
+      let isUnclear = answer.isSuccess || answer.status == 511
+      if isUnclear, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+    }
     let sent = SentFile(size: size, sha256: sha256)
     do throws(ConfirmationFailure) {
-      let receipt =
+      var receipt =
         request.isForGigHive
         ? try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
         : try UploadConfirmation.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
+      receipt.isUnprovedPage = !request.isForGigHive && !provesServer && LikelySoftware.isPage(answer)
       state = .stored(receipt, sent)
     } catch {
       if case .pending(let assetID) = error {
@@ -131,7 +145,7 @@ struct MultipartTask: Sendable {
   }
 
   private mutating func receiveRecording(_ answer: Answer, _ assetID: Int64, _ sent: SentFile) throws(UploadError) {
-    guard case .gigHive(.recording(let checksum?, let size?)) = Verdict.ofRecording(answer) else {
+    guard case .gigHive(.recording(let checksum?, let size?, _)) = Verdict.ofRecording(answer) else {
       guard answer.isSuccess || answer.status == 404 else { throw answer.refusal }
       throw .stillProcessing
     }
@@ -175,7 +189,8 @@ struct MultipartTask: Sendable {
   }
 
   private func safetyOfRepeating(after interruption: Interruption) -> RetrySafety {
-    switch interruption.sent {
+    if case .notFromServer = interruption.error { return .allowed }
+    return switch interruption.sent {
     case .none: .allowed
     case .partial: .forbidden
     case .whole: mayBeStored(after: interruption.error) ? .couldStoreTwice : .forbidden
@@ -183,9 +198,10 @@ struct MultipartTask: Sendable {
   }
 
   /// Programs that take forms often answer with a redirect to another page of the same server, as PHP's 302. One that confirms
-  /// another size or checksum has stored something.
+  /// another size or checksum has stored something, and one that asks for a login may have.
   private func mayBeStored(after error: UploadError) -> Bool {
     if error.provesOtherContent { return true }
+    if case .unconfirmed = error { return true }
     if case .redirected(status: 302, _) = error { return !error.isStrangers(host: request.base.host) }
     return error.leavesOutcomeOpen
   }

@@ -6,6 +6,8 @@ public struct Receipt: Equatable, Sendable {
   public var isChecksumVerified = false
   /// Whether the server already had the same recording (409 with our checksum).
   public var wasAlreadyThere = false
+  /// Whether only a web page says so, and nothing proves that it is the server's: without TLS, or without a verified certificate.
+  public var isUnprovedPage = false
   /// The token that deletes the recording; a secret.
   public var deleteToken: String?
 

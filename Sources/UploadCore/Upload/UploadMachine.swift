@@ -98,7 +98,7 @@ package struct UploadMachine: Sendable {
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
-    case .examine(let recording): task = .presence(PresenceTask(recording))
+    case .examine(let recording): task = .presence(PresenceTask(recording, seed: policy.seed))
     }
   }
 
@@ -372,6 +372,10 @@ package struct UploadMachine: Sendable {
   }
 
   private mutating func judge(_ answer: Answer, from request: HTTPRequest) throws(UploadError) {
+    if task.isPortals(answer) {
+      traits.redirects.forget()
+      throw .notFromServer(status: answer.status)
+    }
     if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
     if sendsForm, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
     if answer.isSuccess { traits.succeeded() }

@@ -50,6 +50,8 @@ package struct UploadPlan: Sendable {
   package let superseded: TargetURI?
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
+  /// Whether the server's certificate is verified.
+  package let verifiesCertificate: Bool
   /// Separates the parts of a form.
   package let boundary: Boundary
 
@@ -58,7 +60,7 @@ package struct UploadPlan: Sendable {
   ///   - size: in bytes, greater than zero.
   package init(
     _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), superseded: TargetURI? = nil,
-    isGuest: Bool = false, boundary: Boundary
+    isGuest: Bool = false, verifiesCertificate: Bool = true, boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
@@ -66,11 +68,15 @@ package struct UploadPlan: Sendable {
     self.previous = previous
     self.superseded = superseded
     self.isGuest = isGuest
+    self.verifiesCertificate = verifiesCertificate
     self.boundary = boundary
   }
 
   /// Whether the file's SHA-256 is computed. An upload that was begun with it keeps it.
   package var computesSHA256: Bool { request.computesSHA256 || previous.sent != nil }
+
+  /// Whether TLS proves that responses are the server's.
+  var provesServer: Bool { request.base.scheme == .https && verifiesCertificate }
 
   /// Whether it is sent over tus if the server supports that.
   package var prefersTus: Bool { request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil }

@@ -7,7 +7,7 @@ package struct UploadPolicy: Sendable {
   package var canRenewCredentials = false
   /// The proxies that requests go through.
   package var proxies = ProxySettings()
-  /// The seed for the random part of delays.
+  /// The seed for the random part of delays, and for what must be another one each time.
   package var seed: UInt64
 
   package init(retries: RetryPolicy, seed: UInt64) {

@@ -119,6 +119,11 @@ enum UploadTask: Sendable {
     tus?.hasLostRecording ?? false
   }
 
+  /// Whether a response to a form is a captive portal's.
+  func isPortals(_ answer: Answer) -> Bool {
+    if case .multipart(let task) = self { task.isPortals(answer) } else { false }
+  }
+
   /// Why a success that arrives before the whole request was sent does not count; nil if it does.
   func problem(ofEarly answer: Answer) -> UploadError? {
     if case .tus(let task) = self { return task.problem(ofEarly: answer) }
@@ -171,7 +176,10 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.interrupted(interruption)
       self = .tus(task)
-    case .cancellation, .presence: break
+    case .cancellation: break
+    case .presence(var task):
+      task.interrupted(interruption)
+      self = .presence(task)
     case .deletion(var task):
       task.interrupted(interruption)
       self = .deletion(task)

@@ -15,7 +15,7 @@ package enum GigHiveVerdict: Equatable, Sendable {
   case guestTokenUnknown
   /// The upload token is valid; the call named no upload.
   case guestTokenKnown
-  /// An existing recording; nil for unknown values.
-  case recording(checksum: String?, sizeBytes: Int64?)
+  /// An existing recording; nil for unknown values. `mediaPath`: that of its file (``GigHiveAPI/mediaPath(fileType:fileName:sha256:)``).
+  case recording(checksum: String?, sizeBytes: Int64?, mediaPath: String?)
   case refused(status: Int, message: String)
 }

@@ -27,6 +27,19 @@ extension LikelySoftware {
       status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge ? .tooLarge : .notRun)
   }
 
+  /// Whether a response is a page for people.
+  static func isPage(_ answer: Answer) -> Bool {
+    if Page(answer).isHTML { return true }
+    // Programs in PHP send text and JSON under this name, too. A page without its outer tags is one for a browser.
+    let isNamedHTML = answer.fields.listMembers(of: "Content-Type") == ["text/html"]
+    return isNamedHTML && !answer.content.isEmpty && (try? JSONReader.read(answer.content)) == nil
+  }
+
+  /// Whether a response asks for a login: 511 (RFC 6585, 6), or a page with a field for a password.
+  static func asksForPassword(_ answer: Answer) -> Bool {
+    answer.status == 511 || isPage(answer) && Page(answer).hasPasswordField
+  }
+
   /// The start of the content, in lower case.
   private struct Page {
     private let bytes: [UInt8]
@@ -38,6 +51,7 @@ extension LikelySoftware {
     }
 
     func has(_ texts: String...) -> Bool { texts.contains { ASCII.contains(bytes, $0) } }
+    var hasPasswordField: Bool { has("type=\"password\"", "type='password'", "type=password") }
     var hasPHPError: Bool { PHPError.start(in: bytes) != nil }
     func starts(with text: String) -> Bool { bytes.starts(with: text.utf8) }
   }
@@ -111,14 +125,13 @@ extension LikelySoftware {
       return loginWords.contains { ASCII.contains(location, $0) } ? .loginPage : nil
     }
     guard page.isHTML else { return nil }
-    let hasForm = page.has("type=\"password\"", "type='password'", "type=password")
     // A portal answers any request with its page, or with one that leads there. A server's own error page is a 4xx or 5xx.
     let leadsAway =
       answer.isSuccess
       && page.has(
         "<form", "http-equiv=\"refresh\"", "http-equiv='refresh'", "location.href", "window.location",
         "document.location")
-    return hasForm || leadsAway ? .loginPage : nil
+    return page.hasPasswordField || leadsAway ? .loginPage : nil
   }
 
   /// Those of hotspots, gateways and single sign-on, among them openNDS, UniFi and FortiGate.

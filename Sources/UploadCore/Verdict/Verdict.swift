@@ -101,8 +101,10 @@ extension Verdict {
   /// The verdict on a response to a query for an asset.
   package static func ofRecording(_ answer: Answer) -> Verdict {
     if answer.isSuccess, let json = json(of: answer, with: ["checksum_sha256", "size_bytes"]) {
-      return .gigHive(
-        .recording(checksum: json["checksum_sha256"]?.string, sizeBytes: json["size_bytes"]?.integer))
+      let checksum = json["checksum_sha256"]?.string
+      let path = GigHiveAPI.mediaPath(
+        fileType: json["file_type"]?.string, fileName: json["file_name"]?.string, sha256: checksum)
+      return .gigHive(.recording(checksum: checksum, sizeBytes: json["size_bytes"]?.integer, mediaPath: path))
     }
     guard let json = json(of: answer, with: ["error"]) else { return .somebodyElse(status: answer.status) }
     if answer.status == 404 || answer.status == 410 { return .gigHive(.absent) }

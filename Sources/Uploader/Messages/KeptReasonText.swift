@@ -6,11 +6,17 @@ extension KeptReason {
     switch self {
     case .notRecorded: "its delivery was not recorded on disk."
     case .serverCannotTell: "the server is not GigHive and cannot confirm that it still has it."
+    case .unprovedPage:
+      "only a web page confirmed its delivery, and nothing proves that the server wrote it. Without https, and with"
+        + " --insecure, it may be a login page of the network."
     case .serverDoubtful: "the server has claimed to have what was never sent to it."
     case .incompleteRecord:
       "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."
     case .absent: "GigHive no longer has it."
     case .different: "GigHive has different content under its asset number."
+    case .withoutFile: "GigHive still lists it, but no longer has its file."
+    case .misnamed: "GigHive does not name its file by its SHA-256, so nothing shows that it has the file."
+    case .hidden: "GigHive lists it, but does not let these credentials look at its file."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
     case .needed(let upload, let destination, let since):

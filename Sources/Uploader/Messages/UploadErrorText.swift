@@ -28,7 +28,7 @@ extension UploadError {
   /// ``problem`` with the software that wrote the response that led to it, and what to do there.
   package func problem(after answer: RedactedAnswer?) -> String {
     if case .mayBeStored(let cause) = self {
-      return cause.statement(after: answer) + " " + UploadError.mayBeStoredElsewhereText
+      return (cause.unclearPage ?? cause.statement(after: answer)) + " " + UploadError.mayBeStoredElsewhereText
     }
     return statement(after: answer) + remark
   }
@@ -161,7 +161,7 @@ extension UploadError {
     case .stillProcessing: "the server has the recording and is still processing it."
     case .uploadLost: "the server no longer knows the upload."
     case .postponed(let cause, _, _): cause.message + " " + (postponement ?? "")
-    case .mayBeStored(let cause): cause.statement + " " + UploadError.mayBeStoredElsewhereText
+    case .mayBeStored(let cause): (cause.unclearPage ?? cause.statement) + " " + UploadError.mayBeStoredElsewhereText
     case .uncertain(let id):
       "the server may already have stored this recording (upload " + id
         + "); it is not sent again automatically."
@@ -174,6 +174,12 @@ extension UploadError {
     case .cancelled(let hasSentAll): "interrupted." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
     case .outOfResources(let what): "the system has run out of " + what + "."
     }
+  }
+
+  /// As the cause of ``mayBeStored(_:)``.
+  private var unclearPage: String? {
+    guard case .unconfirmed(let status) = self else { return nil }
+    return "the server answered " + String(status) + " with a page that asks for a login."
   }
 
   /// For an upload that ended without a response after everything was sent, to any server.

@@ -29,16 +29,18 @@ extension Uploader {
     try removal.checkUnused()
     let stored = try after.requirement(for: record, isForGigHive: isForGigHive)
     try proveContent(of: file, record, cancellation)
-    if let stored { try examine(stored, cancellation) }
+    if let stored { try examine(stored, after, cancellation) }
     return isDryRun ? nil : try removal.run()
   }
 
-  private func examine(_ stored: StoredRecording, _ cancellation: Cancellation) throws(KeptReason) {
+  private func examine(
+    _ stored: StoredRecording, _ after: AfterDelivery, _ cancellation: Cancellation
+  ) throws(KeptReason) {
     let presence: Presence
     do throws(CancelDeleteError) { presence = try examine(stored, cancellation: cancellation) } catch {
       throw cancellation.isCancelled ? .interrupted : .unanswered(error.error)
     }
-    if let reason = presence.keptReason { throw reason }
+    if let reason = after.keptReason(for: presence) { throw reason }
   }
 
   /// Proves that the file has the content that was delivered: by its status time, or else by its SHA-256.

@@ -16,6 +16,7 @@ extension LockedRecord {
       delivery.deliveredAt = shim_unix_seconds()
       delivery.assetID = receipt.assetID ?? delivery.assetID
       delivery.sha256 = sent.sha256
+      delivery.isUnprovedPage = receipt.isUnprovedPage
       delivery.deleteToken = receipt.deleteToken ?? inherited?.record.delivery?.deleteToken
       $0.state = .delivered(delivery)
     }

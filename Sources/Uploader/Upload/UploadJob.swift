@@ -179,7 +179,7 @@ final class UploadJob: Steppable {
     }
     shared.silentServers.noteAnswer(of: request.base.origin)
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
-    if let reason = presence.keptReason { return keep(reason, delivery) }
+    if let reason = request.afterDelivery.keptReason(for: presence) { return keep(reason, delivery) }
     return remove(removal, delivery)
   }
 
@@ -288,7 +288,8 @@ final class UploadJob: Steppable {
       request, size: file.size,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       superseded: record?.superseded.flatMap { try? TargetURI($0) },
-      isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
+      isGuest: shared.configuration.credentials.areGuests,
+      verifiesCertificate: !shared.configuration.tls.isInsecure, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     let keepsCookies = shared.configuration.allowsSharedSecrets || record?.isPrivate ?? false

@@ -166,7 +166,7 @@ enum OptionTable {
         .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
         .init(
           .trustServer, "trust-server", nil,
-          "if the server is not GigHive, remove files without checking that it still has them"),
+          "remove files even where the server cannot be asked whether it still has them"),
         .init(
           .trustSettle, "trust-settle", nil,
           "remove unchanged files even where open files cannot be detected, as on network shares"),

@@ -62,7 +62,7 @@ extension UploadError {
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
         + "; if it is there, drop the record with gighive-upload list --forget " + id + "."
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
-    case .notFromServer:
+    case .notFromServer(404), .notFromServer(410):
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
     case .refused(status: 413, _):
       "For a form, a wrong --file-field has the same effect. " + UploadError.tusForLargeFiles
@@ -73,8 +73,8 @@ extension UploadError {
       .notConnected, .timedOut,
       .connectionLost,
       .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed,
-      .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled, .outOfResources,
-      .postponed:
+      .stillProcessing, .prematureSuccess, .notFromServer, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled,
+      .outOfResources, .postponed:
       nil
     }
   }

@@ -70,7 +70,7 @@ extension KeptReason {
 
   private var commandAdvice: String? {
     switch self {
-    case .serverCannotTell: "Use --trust-server to remove it anyway."
+    case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
     case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _):
       "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."

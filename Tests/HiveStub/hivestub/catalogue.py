@@ -83,6 +83,13 @@ class Catalogue:
                 return {"id": asset_id, "asset_id": asset_id, "status": "pending"}
             return dict(self._documents[asset_id])
 
+    def describe_file(self, file_type: str, file_name: str) -> dict | None:
+        """What it tells of the recording that has this file."""
+        with self._lock:
+            wanted = (file_type, file_name)
+            found = (one for one in self._documents.values() if (one["file_type"], one["file_name"]) == wanted)
+            return next(found, None)
+
     def set_pending(self, asset_id: int, count: int) -> None:
         self._pending[asset_id] = count
 

@@ -66,7 +66,7 @@ KINDS: dict[str, Kind] = {
         scopes=("patch",)),
     "gone": Kind("[CODE]", gone_status,
         "the upload vanishes before this request: 404 or CODE 410 from then on", scopes=("head", "patch", "terminate")),
-    "vanish": Kind("", flag, "the recording is deleted before this request", scopes=("asset",)),
+    "vanish": Kind("", flag, "the recording is deleted before this request, or only its file", scopes=("asset", "media")),
     "offset-back": Kind("BYTES", int,
         "the server has lost the last BYTES of the upload before this HEAD (it truncates)", scopes=("head",)),
     "sticky": Kind("COOKIE", str,

@@ -18,7 +18,7 @@ from .fault_kinds import KINDS, usage
 from .messages import Answer, Request, status_answer
 
 TUS_KINDS = ("create", "head", "patch", "terminate", "options")
-SCOPES = ("tus", *TUS_KINDS, "finalize", "delete", "multipart", "asset", "other")
+SCOPES = ("tus", *TUS_KINDS, "finalize", "delete", "multipart", "asset", "media", "other")
 """Besides these, a scope may be a method in capitals; an overridden POST counts as what it stands for."""
 
 _ORDER = re.compile(

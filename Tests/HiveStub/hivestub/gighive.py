@@ -13,10 +13,11 @@ from .access import Access
 from .body import Body
 from .catalogue import AUDIO, VIDEO, Catalogue, Duplicate, extension_of, file_name_of
 from .endpoints import Endpoint, Receiver
-from .messages import Answer, Part, Refused, Request, json_answer, unauthorized
+from .messages import Answer, Part, Refused, Request, html_answer, json_answer, unauthorized
 
 PATH = "/api/uploads.php"
 ASSET = re.compile(r"/api/uploads/([0-9]{1,18})")
+MEDIA = re.compile(r"/(audio|video)/([^/]+)")
 
 EVENT_TYPES = frozenset(("band", "wedding"))
 
@@ -92,6 +93,29 @@ class AssetEndpoint(Endpoint):
             self._catalogue.remove(asset)
         document = self._catalogue.describe(asset)
         return json_answer(200, document) if document else error(404, "Not Found", "No such upload")
+
+
+class MediaEndpoint(Endpoint):
+    """`HEAD /video/FILE_NAME` and `/audio/FILE_NAME`: Apache serves the file itself, but not to guests."""
+
+    def __init__(self, catalogue: Catalogue, access: Access):
+        self._catalogue = catalogue
+        self._access = access
+
+    def refuse_from_head(self, request: Request) -> Answer | None:
+        if not self._access.allows(request) or self._access.is_guest(request):
+            return unauthorized()
+        if request.method != "HEAD":
+            return html_answer(405, "The stub keeps no content of files.", close=True)
+        return None
+
+    def receive(self, request: Request, body: Body) -> Answer:
+        document = self._catalogue.describe_file(*MEDIA.fullmatch(request.path).groups())
+        if document is None or "vanish" in request.plan:
+            return html_answer(404, "The requested URL was not found on this server.")
+        length = document["size_bytes"] + ("wrong-size" in request.plan)
+        headers = [("Content-Length", str(length))]
+        return Answer(200, headers=headers, content_type=document["mime_type"], framing="none")
 
 
 def check(file: Part, text: dict[str, str]) -> None:

@@ -54,6 +54,7 @@ class Site:
             deletion.PATH: deletion.DeletionEndpoint(self.catalogue, access, target),
         }
         self._asset = gighive.AssetEndpoint(self.catalogue, access)
+        self._media = gighive.MediaEndpoint(self.catalogue, access)
         self._any = AnyEndpoint(receiver)
         self._lacks = {} if tus else {GIGHIVE_TUS: MissingEndpoint()}
 
@@ -71,6 +72,8 @@ class Site:
             return _TUS_KINDS.get(request.effective_method, "other")
         if gighive.ASSET.fullmatch(request.path):
             return "asset"
+        if gighive.MEDIA.fullmatch(request.path):
+            return "media"
         return _PAGE_KINDS.get(request.path, "other")
 
     def endpoint_for(self, request: Request) -> Endpoint:
@@ -79,6 +82,8 @@ class Site:
             return self._lacks.get(base) or self._tus[base]
         if gighive.ASSET.fullmatch(request.path):
             return self._asset
+        if gighive.MEDIA.fullmatch(request.path):
+            return self._media
         return self._pages.get(request.path, self._any)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ const Recording *Server::finalized(const std::string &uploadID) const {
 Answer Server::receipt(const Recording &recording, bool withToken) const {
     std::string id = std::to_string(recording.asset);
     std::string body = "{\"id\":" + id + ",\"asset_id\":" + id + ",\"event_id\":1,\"file_name\":\"" + recording.sha256
-        + ".mp4\",\"mime_type\":\"video\\/mp4\",\"size_bytes\":" + std::to_string(recording.content.size())
+        + ".mp4\",\"file_type\":\"video\",\"mime_type\":\"video\\/mp4\",\"size_bytes\":" + std::to_string(recording.content.size())
         + ",\"checksum_sha256\":\"" + recording.sha256 + "\",\"label\":\"\\u00e9\",\"duration_seconds\":3";
     if (withToken) body += ",\"delete_token\":\"" + recording.deleteToken + "\"";
     return {201, {{"Content-Type", "application/json"}}, body + "}", false, {}};
@@ -200,6 +200,26 @@ public:
     }
 };
 
+/// Whether the server has a recording's file.
+class Media : public GigHiveRequest {
+public:
+    using GigHiveRequest::GigHiveRequest;
+
+    std::optional<Answer> begin() override { return refuseHead(); }
+
+    Answer end() override {
+        bool isFresh = head.value("Cache-Control") == "no-cache" && server().mediaQuestions.insert(head.target).second;
+        if (head.method != "HEAD" || !isFresh) world().fail("a question about a file that a cache may answer: " + head.method + " " + head.target);
+        for (Recording &recording : server().recordings) {
+            if (head.target.rfind("/video/" + recording.sha256 + ".mp4?", 0) != 0 || !recording.hasFile) continue;
+            world().figures.count("files asked about");
+            return {200, {{"Content-Type", "video/mp4"}}, "", false, (int64_t)recording.content.size()};
+        }
+        world().figures.count("files asked about in vain");
+        return {404, {{"Content-Type", "text/html"}}, "<html>Not Found</html>", false, {}};
+    }
+};
+
 class Form : public GigHiveRequest {
 public:
     using GigHiveRequest::GigHiveRequest;
@@ -296,6 +316,7 @@ private:
 std::unique_ptr<Request> makeFinalize(Session &session, Head head) { return std::make_unique<Finalize>(session, std::move(head)); }
 std::unique_ptr<Request> makeDeletion(Session &session, Head head) { return std::make_unique<Deletion>(session, std::move(head)); }
 std::unique_ptr<Request> makeAsset(Session &session, Head head) { return std::make_unique<Asset>(session, std::move(head)); }
+std::unique_ptr<Request> makeMedia(Session &session, Head head) { return std::make_unique<Media>(session, std::move(head)); }
 std::unique_ptr<Request> makeForm(Session &session, Head head) { return std::make_unique<Form>(session, std::move(head)); }
 
 }

@@ -114,12 +114,14 @@ void World::noteDelivery(File &file) {
     for (auto at = server.recordings.begin(); at != server.recordings.end();) {
         bool isOfFile = scenario.destination == Destination::gigHive
             && std::count(file.versions.begin(), file.versions.end(), at->content);
+        bool keepsRow = isOfFile && otherRandom.chance(0.5);
         if (isOfFile) {
-            say("GigHive loses recording %lld", (long long)at->asset);
-            figures.count("recordings lost by the server");
+            say("GigHive loses %s %lld", keepsRow ? "the file of recording" : "recording", (long long)at->asset);
+            figures.count(keepsRow ? "files lost by the server" : "recordings lost by the server");
             server.lost.push_back(at->content);
+            at->hasFile = false;
         }
-        at = isOfFile ? server.recordings.erase(at) : std::next(at);
+        at = isOfFile && !keepsRow ? server.recordings.erase(at) : std::next(at);
     }
 }
 
@@ -155,7 +157,7 @@ void World::fillDisk() {
 
 bool World::isOnServer(const std::string &content) const {
     for (auto &recording : server.recordings) {
-        if (recording.content == content) return true;
+        if (recording.content == content && recording.hasFile) return true;
     }
     // Only GigHive can be asked whether it still has it. Of another server, it is enough that it had it.
     for (auto &[id, upload] : server.uploads) {

@@ -138,7 +138,7 @@ Mishap Server::drawMishap(const Head &head) {
     draw(faults.droppedAfter, Mishap::droppedAfter);
     draw(faults.failedAfter, Mishap::failedAfter);
     draw(faults.hangs, Mishap::hangs);
-    if (world.scenario.destination != Destination::multipart) draw(faults.portal, Mishap::portal);
+    draw(faults.portal, Mishap::portal);
     if (faults.somebodyElse > 0) draw(faults.somebodyElse, Mishap::somebodyElse);
     if (random.chance(faults.crashes)) mishap.kind = random.of({Mishap::crashesBefore, Mishap::crashesAfter});
     mishap.status = isStrange ? random.of({400, 401, 403, 404, 409, 410, 413, 422, 460, 501, 507})
@@ -239,7 +239,9 @@ public:
 class Portal : public Impostor {
 public:
     using Impostor::Impostor;
-    Answer end() override { return {200, {{"Content-Type", "text/html"}}, "<html><title>Welcome</title>Log in, please</html>", false, {}}; }
+    Answer end() override {
+        return {200, {{"Content-Type", "text/html"}}, "<html><title>Welcome</title><input type=\"password\">Log in, please</html>", false, {}};
+    }
 };
 
 }
@@ -258,6 +260,7 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
     if (path == "/files/" || path.rfind("/files/", 0) == 0) return makeTusRequest(session, std::move(head));
     if (path == "/api/uploads/finalize") return makeFinalize(session, std::move(head));
     if (path == "/db/delete_media_files.php") return makeDeletion(session, std::move(head));
+    if (path.rfind("/video/", 0) == 0) return makeMedia(session, std::move(head));
     if (head.method == "GET") return makeAsset(session, std::move(head));
     return makeForm(session, std::move(head));
 }

@@ -54,6 +54,8 @@ struct Recording {
     bool isCorrupt = false;
     /// Until then it is called pending.
     Time readyAt = 0;
+    /// A row of the database can outlive its file.
+    bool hasFile = true;
 };
 
 /// An independent reading of what a server of GigHive, of tus or of forms owes its clients. Takes nothing that the rules
@@ -74,6 +76,8 @@ public:
     std::vector<Recording> recordings;
     /// The content of recordings that it has lost.
     std::vector<std::string> lost;
+    /// What was asked about files.
+    std::set<std::string> mediaQuestions;
     int requestCount = 0;
     /// The upload whose lock was the last thing that was told; empty if something else was.
     std::string lockedLast;
@@ -133,6 +137,7 @@ std::unique_ptr<Request> makeTusRequest(Session &session, Head head);
 std::unique_ptr<Request> makeFinalize(Session &session, Head head);
 std::unique_ptr<Request> makeDeletion(Session &session, Head head);
 std::unique_ptr<Request> makeAsset(Session &session, Head head);
+std::unique_ptr<Request> makeMedia(Session &session, Head head);
 std::unique_ptr<Request> makeForm(Session &session, Head head);
 
 std::string sha256(std::string_view bytes);

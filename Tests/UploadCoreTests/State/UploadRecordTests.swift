@@ -49,6 +49,7 @@ struct UploadRecordTests {
     delivery.deliveredAt = 1_795_000_003
     delivery.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
     delivery.deletion = .requested
+    delivery.isUnprovedPage = true
     record.state = .delivered(delivery)
     return record
   }
@@ -121,8 +122,8 @@ struct UploadRecordTests {
       content(delivered)
         == #"{"id":"5e1f0a77","phase":"delivered","# + upTo
         + #""checksum_sha256":"\#(String(repeating: "0f", count: 32))","delete_token":"5ec2e7","asset_id":7,"#
-        + #""deletion":"requested","is_ending":true,"server_doubtful":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
-        + #""changed_nanoseconds":9,"# + then)
+        + #""deletion":"requested","unproved_page":true,"is_ending":true,"server_doubtful":true,"#
+        + #""delivered_at":1795000003,"changed_seconds":1795000000,"changed_nanoseconds":9,"# + then)
   }
 
   /// The checksum is what zlib says of the text.

@@ -222,6 +222,7 @@ enum GigHive {
   static let tokenKnown = #"{"error":"Bad Request","message":"Missing or invalid upload_id"}"#
   static let tokenUnknown = #"{"error":"Not Found","message":"Invalid or expired upload token"}"#
   static let page = "<html><body>Who are you?</body></html>"
+  static let loginPage = #"<html><form action="/login"><input type="password" name="p"></form></html>"#
 
   static func created(checksum: String, size: Int64) -> String {
     #"{"asset_id":9,"size_bytes":\#(size),"checksum_sha256":"\#(checksum)","delete_token":"5ec2e7"}"#
@@ -247,7 +248,7 @@ extension UploadMachine {
   /// A machine for the file `set.wav`, with two retries.
   static func upload(
     to destination: Destination, size: Int64 = 100, previous: UploadPlan.PreviousState = UploadPlan.PreviousState(),
-    superseded: TargetURI? = nil, isGuest: Bool = false,
+    superseded: TargetURI? = nil, isGuest: Bool = false, verifiesCertificate: Bool = true,
     policy configurePolicy: (inout UploadPolicy) -> Void = { _ in },
     configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadMachine {
@@ -255,7 +256,7 @@ extension UploadMachine {
     configure(&request)
     let plan = UploadPlan(
       request, size: size, previous: previous, superseded: superseded, isGuest: isGuest,
-      boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
+      verifiesCertificate: verifiesCertificate, boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
     return try UploadMachine(.upload(plan), policy(configurePolicy))
   }
 
@@ -277,6 +278,7 @@ extension UploadMachine {
 
 extension Destination {
   static var plain: Destination { get throws { .multipart(try TargetURI("https://hive/upload")) } }
+  static var plainWithoutTLS: Destination { get throws { .multipart(try TargetURI("http://hive/upload")) } }
   static var tusServer: Destination { get throws { .tus(try TargetURI("https://hive/files/")) } }
   static var gigHive: Destination {
     get throws {

@@ -215,10 +215,108 @@ struct MultipartTaskTests {
     #expect(error.concern == concern && !error.isTransient && !error.isStrangers(host: "hive") && !error.leavesPending)
   }
 
-  @Test(arguments: [400, 401, 403, 404, 409, 413, 511])
+  @Test(arguments: [400, 401, 403, 404, 409, 413])
   func aRefusalOfAPlainEndpointIsFinal(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .plain)) == .failed(.refused(status: status, message: "")))
+  }
+
+  // MARK: Login pages
+
+  private static let portals: [ScriptedServer.Reply] = [
+    .status(200, content: GigHive.loginPage), .status(403, content: GigHive.loginPage), .status(511),
+    .status(511, sent: .partial), .status(200, content: GigHive.loginPage, sent: .partial),
+    .status(200, ["Content-Type": "text/html; charset=utf-8"], content: "<form><INPUT name=p TYPE=password></form>"),
+  ]
+
+  /// Nothing has reached the server: a captive portal answers in its place until somebody logs in.
+  @Test(arguments: portals)
+  func aFormThatAPortalTookIsSentAgain(reply: ScriptedServer.Reply) throws {
+    var server = ScriptedServer([reply, reply, .status(201)])
+    #expect(server.run(try .upload(to: .plainWithoutTLS)) == deliveredPlainly())
+    guard case .answer(let answer) = reply else { return }
+    #expect(
+      server.retries.map(\.error) == [.notFromServer(status: answer.status), .notFromServer(status: answer.status)])
+    #expect(server.log.filter { $0 == "save notStored" }.count == (answer.sent == .whole ? 2 : 0))
+    var insecure = ScriptedServer([reply, .status(201)])
+    #expect(insecure.run(try .upload(to: .plain, verifiesCertificate: false)) == deliveredPlainly())
+  }
+
+  @Test func aPortalThatMovesTheFormIsForgotten() throws {
+    var server = ScriptedServer([
+      .status(308, ["Location": "https://portal.example/login"], sent: .none),
+      .status(200, content: GigHive.loginPage), .status(201),
+    ])
+    #expect(server.run(try .upload(to: .plainWithoutTLS)) == deliveredPlainly())
+    #expect(server.requests.map(\.target.host) == ["hive", "portal.example", "hive"])
+  }
+
+  /// It would use up a mobile plan.
+  @Test func aPortalGetsALargeFormThreeTimesADay() throws {
+    var server = ScriptedServer { _ in .status(200, content: GigHive.loginPage) }
+    let machine = try UploadMachine.upload(
+      to: .plainWithoutTLS, size: 3_000_000,
+      policy: { $0.retries = RetryPolicy(.forever, maximumDelayMilliseconds: 8000) })
+    guard case .failed(.postponed(.notFromServer(status: 200), _, .sentRepeatedly(count: 3))) = server.run(machine)
+    else {
+      Issue.record("not postponed")
+      return
+    }
+    #expect(server.requests.count == 3 && server.milliseconds >= 70_000 && !server.record.mayBeStored)
+  }
+
+  /// TLS proves that it is the server's own, which may have stored the form.
+  @Test(arguments: [200, 201, 511])
+  func aServersOwnLoginPageIsUnclear(status: Int) throws {
+    var server = ScriptedServer([.status(status, content: GigHive.loginPage)])
+    let machine = try UploadMachine.upload(
+      to: .plain, policy: { $0.retries = RetryPolicy(.forever, maximumDelayMilliseconds: 8000) })
+    #expect(server.run(machine) == .failed(.mayBeStored(.unconfirmed(status: status))))
+    #expect(server.record.mayBeStored && server.requests.count == 1)
+  }
+
+  @Test func aServersOwnRefusalStaysOne() throws {
+    var server = ScriptedServer([.status(403, content: GigHive.loginPage)])
+    guard case .failed(.refused(status: 403, _)) = server.run(try .upload(to: .plain)) else {
+      Issue.record("not refused")
+      return
+    }
+    // It asks for the credentials of the request.
+    var asks = ScriptedServer([.status(401, content: GigHive.loginPage)])
+    guard case .failed(.refused(status: 401, _)) = asks.run(try .upload(to: .plainWithoutTLS)) else {
+      Issue.record("not refused")
+      return
+    }
+  }
+
+  /// Before a file is removed because of its delivery.
+  @Test(
+    arguments: [
+      (GigHive.page, "", true), ("<p>Welcome!", "text/html", true), ("", "text/html", false), ("Stored.", "", false),
+      (#"{"ok":true}"#, "text/html", false), ("Stored.", "text/plain", false),
+      (#"{"ok":true}"#, "application/json", false),
+    ])
+  func aPageWithoutTLSIsADeliveryThatNothingProves(content: String, type: String, isUnproved: Bool) throws {
+    func receipt(_ machine: UploadMachine) -> Receipt? {
+      let fields: KeyValuePairs = type.isEmpty ? [:] : ["Content-Type": type]
+      var server = ScriptedServer([.status(200, fields, content: content)])
+      guard case .finished(.delivered(let receipt, _, _)) = server.run(machine) else { return nil }
+      return receipt
+    }
+    #expect(receipt(try .upload(to: .plainWithoutTLS))?.isUnprovedPage == isUnproved)
+    #expect(receipt(try .upload(to: .plain, verifiesCertificate: false))?.isUnprovedPage == isUnproved)
+    #expect(receipt(try .upload(to: .plain))?.isUnprovedPage == false)
+  }
+
+  @Test func whatNothingProvesIsNotTrusted() throws {
+    var after = AfterDelivery()
+    after.trustsServer = true
+    var record = UploadRecord.sample(identity(size: 3))
+    record.state = .delivered(RecordedDelivery(of: record))
+    #expect(try after.requirement(for: record, isForGigHive: false) == nil)
+    record.delivery?.isUnprovedPage = true
+    #expect(throws: KeptReason.unprovedPage) { try after.requirement(for: record, isForGigHive: false) }
+    #expect(!KeptReason.unprovedPage.isTemporary)
   }
 
   @Test(arguments: [500, 502, 503, 504])

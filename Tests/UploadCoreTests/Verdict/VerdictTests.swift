@@ -172,10 +172,15 @@ struct VerdictTests {
 
   @Test func aRecordingThatGigHiveHas() {
     #expect(
-      recording(200, #"{"checksum_sha256":"ab","size_bytes":7}"#) == .gigHive(.recording(checksum: "ab", sizeBytes: 7)))
+      recording(200, #"{"checksum_sha256":"ab","size_bytes":7}"#)
+        == .gigHive(.recording(checksum: "ab", sizeBytes: 7, mediaPath: nil)))
     #expect(
       recording(200, #"{"checksum_sha256":null,"size_bytes":null}"#)
-        == .gigHive(.recording(checksum: nil, sizeBytes: nil)))
+        == .gigHive(.recording(checksum: nil, sizeBytes: nil, mediaPath: nil)))
+    let (sum, name) = (GigHive.sha256, GigHive.sha256 + ".mp4")
+    #expect(
+      recording(200, #"{"checksum_sha256":"\#(sum)","size_bytes":7,"file_name":"\#(name)","file_type":"video"}"#)
+        == .gigHive(.recording(checksum: sum, sizeBytes: 7, mediaPath: "video/" + name)))
     #expect(recording(404, #"{"error":"Not Found"}"#) == .gigHive(.absent))
     #expect(recording(500, #"{"error":"x"}"#) == .gigHive(.refused(status: 500, message: "x")))
     #expect(recording(200, "<html>") == .somebodyElse(status: 200))
