@@ -147,6 +147,8 @@ package enum Limits {
   /// How long to wait for the directory's lock, and the pause between two attempts, in milliseconds.
   package static let stateLockMilliseconds: Int64 = 5000
   package static let stateLockPauseMilliseconds: Int64 = 20
+  /// How many times in a row another process may remove a lock file before it is locked.
+  package static let removedLockCount = 8
   /// How much of either end of a file its identity includes, in bytes.
   package static let edgeLength = 64 << 10
   /// Concurrent uploads. Each has its part of the ring, which must hold a TLS record.

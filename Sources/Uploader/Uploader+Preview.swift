@@ -33,7 +33,7 @@ extension Uploader {
     do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
       throw .state(error)
     }
-    let buffers = slots.first.buffers
+    let buffers = slots.spare.buffers
     buffers.clear()
     let identity = try file.identity(using: buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))
     return try RecordSearch.find(for: file, identity, of: request, in: directory)

@@ -24,8 +24,8 @@ final class UploadSlots {
 
   func begin(recordID: String) { recordIDs.append(recordID) }
 
-  /// A slot that stays free, for a request without a file.
-  var first: UploadSlot { free[0] }
+  /// A slot for something else than an upload: one that stays free, or while all are in use, as in a callback, one with little memory.
+  var spare: UploadSlot { free.first ?? newSlotForWaiting }
 
   func take() -> UploadSlot? { free.popLast() }
 
@@ -41,10 +41,11 @@ final class UploadSlots {
     }
   }
 
-  /// Exchanges the slot of an upload that waits for the server.
+  /// Exchanges the slot of an upload that waits for the server, or for another upload.
+  /// - Parameter isQueued: whether it waits for another upload, which may need its slot to be sent again.
   /// - Returns: nil if it must keep its own: nobody needs that, or too many are waiting.
-  func exchange(_ slot: UploadSlot) -> UploadSlot? {
-    guard hasNext, !slot.isForWaiting, waitingCount < Limits.waitingUploadCount,
+  func exchange(_ slot: UploadSlot, isQueued: Bool = false) -> UploadSlot? {
+    guard hasNext || isQueued, !slot.isForWaiting, waitingCount < Limits.waitingUploadCount,
       let other = freeToWait.popLast() ?? slotForWaiting()
     else { return nil }
     waitingCount += 1
@@ -76,6 +77,10 @@ final class UploadSlots {
   private func slotForWaiting() -> UploadSlot? {
     let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
     guard shim_can_open(Int32(descriptors)) == 0 else { return nil }
-    return UploadSlot(jobs: Int(Limits.jobCount), rateControl: rateControl, isForWaiting: true)
+    return newSlotForWaiting
+  }
+
+  private var newSlotForWaiting: UploadSlot {
+    UploadSlot(jobs: Int(Limits.jobCount), rateControl: rateControl, isForWaiting: true)
   }
 }
