@@ -155,7 +155,10 @@ package enum Limits {
   package static let jobCount: Int64 = 16
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
-  /// How often an upload that found no such place looks for a free one, in milliseconds.
+  /// The ring of such an upload, one read from its connection, and the content of a TLS record that it sends, in bytes. It sends heads and
+  /// short content.
+  package static let waitingRunLength = 4 << 10
+  /// How often an upload that found no such place, or may not connect yet, looks again, in milliseconds.
   package static let waitingPlaceMilliseconds: Int64 = 50
 
   // MARK: Retries

@@ -39,6 +39,25 @@ struct UploadSlotsTests {
     #expect(slots.exchange(one) === last)
   }
 
+  /// Sixteen name lookups at a time would take as many stacks.
+  @Test func uploadsThatWaitConnectOneByOne() throws {
+    slots.hasNext = true
+    var waiting: [UploadSlot] = []
+    for _ in 0..<2 {
+      let one = try #require(slots.take())
+      waiting.append(try #require(slots.exchange(one)))
+    }
+    let sending = try #require(slots.take())
+    #expect(slots.mayConnect(waiting[0]) && slots.mayConnect(waiting[1]))
+    sending.isConnecting = true
+    #expect(slots.mayConnect(waiting[1]))
+    waiting[0].isConnecting = true
+    #expect(!slots.mayConnect(waiting[1]) && slots.mayConnect(sending))
+    // It was cancelled.
+    slots.give(back: waiting[0], of: nil)
+    #expect(slots.mayConnect(waiting[1]))
+  }
+
   @Test func anUploadThatMustBeSentAgainTakesASlotAgain() throws {
     let slots = UploadSlots(count: 1, rateControl: nil)
     slots.hasNext = true
