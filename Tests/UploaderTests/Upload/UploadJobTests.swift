@@ -78,10 +78,18 @@ struct UploadJobTests {
     #expect(slots.take() != nil)
     slots.give(back: UploadSlot(jobs: count), of: first?.recordID)
     first = nil
-    let wait = try #require(try second.step([], nowMilliseconds: 3000))
+    let wait = try #require(try unlocked { try second.step([], nowMilliseconds: 3000) })
     // The name is being resolved now, with a slot for sending.
     #expect(wait.descriptor >= 0 && !second.awaitsAnother && !second.slot.isForWaiting)
     #expect(told.records.count == 2 && Set(told.records).count == 1)
+  }
+
+  /// A child process of another test holds this process's locks until it has executed its program.
+  private func unlocked<Value>(_ step: () throws -> Value) throws -> Value {
+    for _ in 0..<1000 {
+      do { return try step() } catch UploadError.conflict { usleep(5000) }
+    }
+    return try step()
   }
 
   /// Another server than GigHive would store a form twice.
