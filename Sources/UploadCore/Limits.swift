@@ -158,6 +158,9 @@ package enum Limits {
   /// The ring of such an upload, one read from its connection, and the content of a TLS record that it sends, in bytes. It sends heads and
   /// short content.
   package static let waitingRunLength = 4 << 10
+  /// How long such an upload may connect before the next one may, too, in milliseconds: nobody may answer. A
+  /// name lookup takes 30 s at most, so three of them may have a stack at a time.
+  package static let connectingTurnMilliseconds: Int64 = 10_000
   /// How often an upload that found no such place, or may not connect yet, looks again, in milliseconds.
   package static let waitingPlaceMilliseconds: Int64 = 50
 

@@ -26,7 +26,7 @@ final class UploadDriver: Steppable {
 
   private(set) var machine: UploadMachine
   private var activity = Activity.deciding {
-    didSet { slot.isConnecting = if case .connecting = activity { true } else { false } }
+    didSet { slot.connectingSinceMilliseconds = if case .connecting = activity { now } else { nil } }
   }
   private let shared: SharedResources
   private(set) var slot: UploadSlot
@@ -282,7 +282,7 @@ final class UploadDriver: Steppable {
   }
 
   /// Whether a request can be begun, with a slot that suits it.
-  private func mayBegin() -> Bool { takeFittingSlot() && slots?.mayConnect(slot) ?? true }
+  private func mayBegin() -> Bool { takeFittingSlot() && slots?.mayConnect(slot, nowMilliseconds: now) ?? true }
 
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
     if isPaused {

@@ -13,8 +13,8 @@ final class UploadSlot {
   let buffers: TransferBuffers
   /// Whether its upload only waits for the server (``UploadSlots/exchange(_:isQueued:)``). It then has little memory.
   let isForWaiting: Bool
-  /// Whether its upload is connecting.
-  var isConnecting = false
+  /// Since when its upload has been connecting, on the monotonic clock; nil if it is not.
+  var connectingSinceMilliseconds: Int64?
   /// Its share of the rate; nil if there is no limit.
   let rateShare: RateShare?
   private var idle: IdleConnection?

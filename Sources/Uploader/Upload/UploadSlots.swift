@@ -33,7 +33,7 @@ final class UploadSlots {
   func give(back slot: UploadSlot, of recordID: String?) {
     recordIDs.removeAll { $0 == recordID }
     kept.removeAll { $0 === slot }
-    slot.isConnecting = false
+    slot.connectingSinceMilliseconds = nil
     if slot.isForWaiting { endWaiting(slot) } else { free.append(slot) }
   }
 
@@ -75,8 +75,11 @@ final class UploadSlots {
 
   /// Whether an upload may connect now. Those that wait for the server do so one after the other: a name lookup and a TLS handshake take
   /// more memory than what follows.
-  func mayConnect(_ slot: UploadSlot) -> Bool {
-    !slot.isForWaiting || slot.hasConnection || !waiting.contains { $0.isConnecting }
+  func mayConnect(_ slot: UploadSlot, nowMilliseconds now: Int64) -> Bool {
+    if !slot.isForWaiting || slot.hasConnection { return true }
+    return !waiting.contains { other in
+      other.connectingSinceMilliseconds.map { now - $0 < Limits.connectingTurnMilliseconds } ?? false
+    }
   }
 
   /// - Returns: nil if the limit on open files leaves no room for one more upload at a time.

@@ -133,7 +133,7 @@ struct UploadDriverTests {
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
     #expect(server.finish().count > 5 && bench.retries.count == 1)
     #expect(bench.connectionCount == (onlyWaits ? 2 : 1))
-    #expect(!bench.slot.isConnecting)
+    #expect(bench.slot.connectingSinceMilliseconds == nil)
   }
 
   private final class Countdown: @unchecked Sendable {

@@ -48,14 +48,18 @@ struct UploadSlotsTests {
       waiting.append(try #require(slots.exchange(one)))
     }
     let sending = try #require(slots.take())
-    #expect(slots.mayConnect(waiting[0]) && slots.mayConnect(waiting[1]))
-    sending.isConnecting = true
-    #expect(slots.mayConnect(waiting[1]))
-    waiting[0].isConnecting = true
-    #expect(!slots.mayConnect(waiting[1]) && slots.mayConnect(sending))
+    let mayConnect = { [slots] in slots.mayConnect($0, nowMilliseconds: $1) }
+    #expect(mayConnect(waiting[0], 100) && mayConnect(waiting[1], 100))
+    sending.connectingSinceMilliseconds = 100
+    #expect(mayConnect(waiting[1], 100))
+    waiting[0].connectingSinceMilliseconds = 100
+    #expect(!mayConnect(waiting[1], 100) && mayConnect(sending, 100))
+    // Perhaps nobody answers.
+    let later = 100 + Limits.connectingTurnMilliseconds
+    #expect(!mayConnect(waiting[1], later - 1) && mayConnect(waiting[1], later))
     // It was cancelled.
     slots.give(back: waiting[0], of: nil)
-    #expect(slots.mayConnect(waiting[1]))
+    #expect(mayConnect(waiting[1], 100))
   }
 
   @Test func anUploadThatMustBeSentAgainTakesASlotAgain() throws {
