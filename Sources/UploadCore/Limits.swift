@@ -167,13 +167,21 @@ package enum Limits {
   /// How long to wait for the directory's lock, and the pause between two attempts, in milliseconds.
   package static let stateLockMilliseconds: Int64 = 5000
   package static let stateLockPauseMilliseconds: Int64 = 20
+  /// How many times in a row another process may remove a lock file before it is locked.
+  package static let removedLockCount = 8
   /// How much of either end of a file its identity includes, in bytes.
   package static let edgeLength = 64 << 10
   /// Concurrent uploads. Each has its part of the ring, which must hold a TLS record.
   package static let jobCount: Int64 = 16
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
-  /// How often an upload that found no such place looks for a free one, in milliseconds.
+  /// The ring of such an upload, one read from its connection, and the content of a TLS record that it sends, in bytes. It sends heads and
+  /// short content.
+  package static let waitingRunLength = 4 << 10
+  /// How long such an upload may connect before the next one may, too, in milliseconds: nobody may answer. A
+  /// name lookup takes 30 s at most, so three of them may have a stack at a time.
+  package static let connectingTurnMilliseconds: Int64 = 10_000
+  /// How often an upload that found no such place, or may not connect yet, looks again, in milliseconds.
   package static let waitingPlaceMilliseconds: Int64 = 50
 
   // MARK: Retries

@@ -59,7 +59,7 @@ extension Uploader {
       var composer = RequestComposer(shared.configuration, origin: origin)
       if let secret { composer.hide(secret) }
       driver = UploadDriver(
-        try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.first,
+        try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.spare,
         shared: shared, composer: composer,
         hooks: DriverHooks(
           onRetry: {

@@ -41,7 +41,7 @@ extension Uploader {
   private func record(
     of request: UploadRequest, for file: SourceFile, in directory: StateDirectory
   ) throws(UploadError) -> UploadRecord? {
-    let buffers = slots.first.buffers
+    let buffers = slots.spare.buffers
     buffers.clear()
     let identity = try file.identity(using: buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))
     return try RecordSearch.find(for: file, identity, of: request, in: directory)

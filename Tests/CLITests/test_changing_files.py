@@ -7,6 +7,7 @@ import pytest
 from program import wait_until
 from records import only_record, records
 from uploads import PASSWORD, go_on, rewrite, sha256
+from watching import write
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -103,7 +104,30 @@ def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(pr
         assert result.code == 0, result
     else:
         assert result.code == 3 and "changed" in result.err, result
+        assert ("permissions or links changed" in result.err and "With --digest" in result.err) != bool(more), result
         assert not [request for request in stub.requests if request.complete and request.body_bytes > SIZE // 2]
+
+
+def test_a_change_of_the_mode_before_a_lost_connection_costs_another_endpoint_nothing(program, hive, recording):
+    """What is sent twice is in the digest once."""
+    stub, file = hive("slow-read=24e6", "PATCH/reset-after=10000000@1"), recording(SIZE)
+    options = ["--chunk-size", "1G", "--digest", "--retry-max-delay", "100ms"]
+    running = program.start("send", "--tus-url", stub.url + "/tus/", file, *options, retries=3)
+    wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
+    os.chmod(file, 0o440)
+    running.wait(30).check()
+    assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
+
+
+def test_what_a_watcher_sends_to_another_endpoint_may_change_its_mode(hive, watch, rec):
+    stub, file = hive("PATCH/slow-read=8e6"), write(rec / "a.wav", SIZE)
+    watching = watch(None, "--tus-url", stub.url + "/tus/")
+    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
+    os.chmod(file, 0o440)
+    wait_until(lambda: any(upload.is_complete for upload in stub.uploads), 20)
+    watching.idle()
+    watching.stop()
+    assert [upload.sha256 for upload in stub.uploads] == [sha256(file)] and "changed" not in watching.log
 
 
 def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hive, recording):

@@ -2,13 +2,14 @@
 
 import resource
 import signal
+import subprocess
 import time
 
 import pytest
 from program import wait_until
 from records import records
 from test_large_files import check_memory, peak_kib
-from uploads import TUS, kinds, of_kind, sha256
+from uploads import PASSWORD, TUS, kinds, of_kind, sha256
 
 SIZE = 3_000_000
 MORE_KIB = 1000
@@ -145,6 +146,17 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     result = program.send(stub, file, file, *TUS, "-j", jobs)
     assert len(stub.recordings) == 1
     assert result.code == 0 and "1 of 2 delivered, 1 already delivered." in result.out, result
+
+
+@pytest.mark.native
+def test_the_second_of_one_file_sleeps_until_the_first_has_ended(hive, program, recording, tmp_path):
+    """It does not look every 20 ms whether the record is free."""
+    stub, file, log = hive("finalize/delay-answer=2"), recording(50_000), tmp_path / "calls"
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=flock,fchmod"]
+    command = [*trace, *program.command, *program.sending(stub, file, file, *TUS, "-j", "2")]
+    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0 and "1 of 2 delivered, 1 already delivered." in done.stdout, done
+    assert len(log.read_text().splitlines()) < 60
 
 
 def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):

@@ -6,6 +6,9 @@ its Swift runtime aborts where there is no memory."""
 import resource
 
 import pytest
+from program import wait_until
+from uploads import TUS, kinds
+from watching import has, write
 
 pytestmark = pytest.mark.native
 
@@ -28,6 +31,49 @@ def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
     stub = hive()
     url = stub.url.replace("127.0.0.1", "localhost") + "/upload"
     post(stub, recording(), "--max-memory", static[0], "--multipart-url", url).check()
+
+
+def all_wait(stub) -> bool:
+    """Sixteen uploads, several times each; one more is sent."""
+    return kinds(stub).count("create") > 16 and kinds(stub).count("finalize") > 80
+
+
+def test_sixteen_uploads_that_wait_for_finalize_keep_below_12_mebibytes(hive, program, recording, certificates, static):
+    """While GigHive cannot finalize, the next recordings are sent."""
+    stub, count = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates), 20
+    files = [recording(300_000, f"{number}.mp4") for number in range(count)]
+    options = ["--max-memory", static[0], "--retry-max-delay", "2s"]
+    running = program.start_sending(stub, *files, *TUS, *options, retries=100)
+    wait_until(lambda: all_wait(stub) or running.process.poll() is not None, 40)
+    stub.set_faults()
+    running.wait(60).check()
+    assert len(stub.recordings) == count
+
+
+def test_a_watcher_s_worker_keeps_its_ceiling_while_sixteen_uploads_wait_for_finalize(hive, watch, rec, certificates):
+    stub = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates, user="uploader")
+    files = [write(rec / f"{number}.wav", 300_000) for number in range(20)]
+    watching = watch(stub, "--protocol", "tus", "--retry-max-delay", "2s")
+    wait_until(lambda: all_wait(stub) or "memory" in watching.log, 40)
+    stub.set_faults()
+    has(stub, *files, seconds=60)
+    watching.stop()
+    assert "memory" not in watching.log, watching.log
+
+
+@pytest.mark.parametrize(("options", "ceiling"), [([], 12 << 20), (["-j", "5"], 13 << 20), (["--max-memory", "1G"], 1_000_000_000)])
+def test_a_watcher_s_worker_has_a_ceiling_that_can_be_set(hive, program, watch, rec, options, ceiling):
+    if not program.is_static and ceiling < 1_000_000_000:
+        pytest.skip("what is linked dynamically gets no ceiling by itself")
+    write(rec / "a.wav")
+    worker = watch(hive("silent", user="uploader"), *options).wait_for_worker()
+    wait_until(lambda: resource.prlimit(worker, resource.RLIMIT_AS) == (ceiling, ceiling), what="the ceiling")
+
+
+def test_a_watcher_s_ceiling_that_is_too_low_is_named_with_its_options(hive, watch, rec):
+    write(rec / "a.wav")
+    watching = watch(hive(user="uploader"), "--max-memory", "1Mi")
+    watching.says("is too low for this upload; raise it with --max-memory, or with max-memory in the configuration file.")
 
 
 def test_the_kernel_knows_the_ceiling(hive, program, recording, static):

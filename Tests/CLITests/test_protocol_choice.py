@@ -75,5 +75,5 @@ def test_a_form_that_was_too_large_is_remembered(hive, send, recording, program)
 
 
 def test_where_forms_are_too_large_tus_is_named(hive, send, recording):
-    result = send(hive("multipart/early-status=413"), recording(MIDDLE), "--protocol", "multipart")
+    result = send(hive("multipart/early-status=413"), recording(MIDDLE), "--protocol", "multipart", "--json")
     assert result.code == 8 and "--protocol tus" in result.err and "--threshold" in result.err, result

@@ -72,6 +72,32 @@ struct UploaderTests {
     #expect(throws: UploadError.form(.missingLabel)) { try upload(request) }
   }
 
+  @Test func anotherUploadIsCancelledFromACallbackWhileAllSlotsAreInUse() throws {
+    let (proof, ok) = (TusScript.proof, ok)
+    let server = LoopbackServer { request in
+      .answer(request.line == "DELETE /files/2" ? "HTTP/1.1 204 No Content\r\n\(proof)\r\n" : ok)
+    }
+    let endpoint = try TargetURI(server.url + "files/")
+    let upload = try TargetURI(server.url + "files/2")
+    do {
+      // Closes its connections at the end.
+      let uploader = Uploader()
+      var (cancelled, delivered) = (0, 0)
+      let cancel = {
+        let isKept = try? uploader.cancel(
+          upload, createdAt: endpoint, overridesMethod: false, cancellation: Cancellation(), onRetry: { _, _ in })
+        if isKept == false { cancelled += 1 }
+      }
+      var observer = UploadObserver()
+      observer.onBegin = { _ in cancel() }
+      observer.onProgress = { _, _ in cancel() }
+      observer.onEnd = { if case .success = $1 { delivered += 1 } }
+      uploader.upload([try plain(server, bytes("one"))], observer: observer)
+      #expect(cancelled >= 2 && delivered == 1)
+    }
+    #expect(server.finish().filter { $0.line == "DELETE /files/2" }.count >= 2)
+  }
+
   @Test func aCancelledUploadEndsAtOnce() throws {
     let server = LoopbackServer([])
     let cancellation = Cancellation()

@@ -146,6 +146,11 @@ void shim_ssl_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
 }
 
+void shim_ssl_save_memory(SSL *ssl, size_t content_length) {
+    SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
+    SSL_set_max_send_fragment(ssl, (long)content_length);
+}
+
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name) { return (int32_t)SSL_set_tlsext_host_name(ssl, name); }
 
 // OpenSSL's own choice, written out: the tuples are separated by slashes, and a key share is sent for each group with a star.

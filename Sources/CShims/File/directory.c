@@ -25,8 +25,9 @@ int32_t shim_open_for_writing(const char *path, int32_t how) {
     if (descriptor < 0) return errno == ENXIO ? SHIM_NOT_REGULAR : -errno;
     struct stat status;
     int32_t error = fstat(descriptor, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : SHIM_NOT_REGULAR;
-    // File systems without modes (FAT) refuse this, which does no harm.
-    if (!error && fchmod(descriptor, 0600) < 0 && errno != EPERM && errno != ENOTSUP) error = -errno;
+    // Only where it changes something, because it writes the inode. File systems without modes (FAT) refuse it, which does no harm.
+    int changes_mode = !error && (status.st_mode & 07777) != 0600;
+    if (changes_mode && fchmod(descriptor, 0600) < 0 && errno != EPERM && errno != ENOTSUP) error = -errno;
     if (!error) return descriptor;
     close(descriptor);
     return error;
@@ -101,10 +102,10 @@ int32_t shim_lock(int32_t descriptor) {
     do {
         result = flock(descriptor, LOCK_EX | LOCK_NB);
     } while (result < 0 && errno == EINTR);
-    if (result < 0) return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+    if (result < 0 && errno != EWOULDBLOCK) return -errno;
     struct stat status;
     if (fstat(descriptor, &status) < 0) return -errno;
-    return status.st_nlink == 0 ? -EAGAIN : 0;
+    return status.st_nlink == 0 ? -ENOENT : result < 0 ? -EAGAIN : 0;
 }
 
 void shim_unlock(int32_t descriptor) { flock(descriptor, LOCK_UN); }

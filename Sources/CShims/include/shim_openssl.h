@@ -38,6 +38,8 @@ int32_t shim_has_aes_instructions(void);
 int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context);
 void shim_ssl_ctx_set_modes(SSL_CTX *context);
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name);
+// Sends records with at most so much content, and frees the buffers after each (SSL_MODE_RELEASE_BUFFERS).
+void shim_ssl_save_memory(SSL *ssl, size_t content_length);
 // Offers the key exchange X25519MLKEM768, which a future quantum computer cannot break (draft-ietf-tls-ecdhe-mlkem), besides
 // the classical ones. Returns 0 where OpenSSL does not know it (before 3.5).
 int32_t shim_ssl_ctx_offer_hybrid(SSL_CTX *context);

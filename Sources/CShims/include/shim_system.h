@@ -105,7 +105,7 @@ int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_sta
 // futimens(2): sets only the modification time.
 int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds);
 int32_t shim_unlink(const char *path);
-// flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock, or if the file has been removed.
+// flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock; -ENOENT if the file has been removed.
 int32_t shim_lock(int32_t descriptor);
 // Ends it, also for a process that has been forked and has not closed its copy yet.
 void shim_unlock(int32_t descriptor);

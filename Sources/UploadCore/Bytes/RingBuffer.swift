@@ -27,7 +27,8 @@ public struct RingBuffer: ~Copyable {
   /// - Parameter capacity: in bytes, greater than zero.
   public init(capacity: Int) {
     precondition(capacity > 0)
-    storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 4096)
+    // A small one begins anywhere in a page, because many would waste almost as many pages.
+    storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: capacity > 4096 ? 4096 : 16)
     window = capacity
   }
 

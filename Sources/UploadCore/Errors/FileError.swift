@@ -20,9 +20,12 @@ public enum FileError: Error, Equatable, Sendable {
   case shrank(size: Int64, to: Int64)
   /// It has grown since it was opened. Sizes in bytes.
   case grew(from: Int64, to: Int64)
-  /// Its modification time has changed since it was opened; or its status has changed (ctime), and nothing shows that its
+  /// Its modification time has changed since it was opened; or its status has changed (ctime), and a digest does not show that its
   /// content has not.
   case rewritten
+  /// Only its status has changed (ctime), such as its permissions or links; or it was rewritten and its modification time restored.
+  /// Without a digest, nothing tells which.
+  case statusChanged
   /// It was changed after it was sent, but before the peer acknowledged all of it: the server may have a mixture.
   case changedInTransit
   /// Whoever asked for it has judged it to be finished, and it is not, or no longer.
@@ -31,7 +34,7 @@ public enum FileError: Error, Equatable, Sendable {
   /// Whether the file has changed.
   package var isChange: Bool {
     switch self {
-    case .shrank, .grew, .rewritten, .changedInTransit: true
+    case .shrank, .grew, .rewritten, .statusChanged, .changedInTransit: true
     case .missing, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed, .unsettled: false
     }
   }

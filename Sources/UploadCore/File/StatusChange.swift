@@ -2,7 +2,7 @@
 package enum StatusChange: Equatable, Sendable {
   /// Before the end of the file was read.
   case whileReading
-  /// The end of the file has been read, and is held back. `isDigested`: whether the digest covers every byte sent since the
+  /// The end of the file has been read, and is held back. `isDigested`: whether the digest covers every byte first sent since the
   /// file was last seen unchanged.
   case beforeEnd(isDigested: Bool)
   /// The whole file was sent, as pages that could still change in transit.

@@ -27,12 +27,13 @@ struct FileChangePolicy: Sendable {
 
   mutating func decide(on statusChange: StatusChange) -> Decision {
     hasStatusChanged = true
+    if case .afterEnd = statusChange { return .changed(.changedInTransit) }
+    guard hasDigest else { return .changed(.statusChanged) }
     switch statusChange {
-    case .afterEnd: return .changed(.changedInTransit)
-    case .whileReading: return hasDigest && !hasReread ? .proceed : .changed(.rewritten)
+    case .afterEnd, .whileReading: return hasReread ? .changed(.rewritten) : .proceed
     case .beforeEnd(let isDigested):
-      // Only the server can confirm bytes that were sent twice, or before the digest had reached them.
-      guard hasDigest, !hasReread, isDigested || isConfirmed else { return .changed(.rewritten) }
+      // Only the server can confirm bytes that were sent before the digest had reached them.
+      guard !hasReread, isDigested || isConfirmed else { return .changed(.rewritten) }
       hasReread = true
       return .reread
     }

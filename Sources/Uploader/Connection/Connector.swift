@@ -18,6 +18,7 @@ final class Connector: Steppable {
   private let configuration: Configuration
   private let tls: TLSContext?
   private let routes: Routes?
+  private let sendsFile: Bool
   private var state: State?
   private var deadline: Int64 = 0
   /// Whether this connection is the second attempt, without X25519MLKEM768.
@@ -28,11 +29,15 @@ final class Connector: Steppable {
   /// - Parameters:
   ///   - tls: without it, connecting to an https target fails.
   ///   - routes: what earlier connections have shown; nil if each address gets the same chance.
-  init(to target: TargetURI, configuration: Configuration, tls: TLSContext?, routes: Routes? = nil) {
+  ///   - sendsFile: whether a file will be sent. Otherwise the connection takes little memory.
+  init(
+    to target: TargetURI, configuration: Configuration, tls: TLSContext?, routes: Routes? = nil, sendsFile: Bool = true
+  ) {
     self.target = target
     self.configuration = configuration
     self.tls = tls
     self.routes = routes
+    self.sendsFile = sendsFile
     proxy = configuration.proxies.proxy(for: target)
   }
 
@@ -171,7 +176,8 @@ final class Connector: Steppable {
     let stream: TLSStream
     do throws(TLSError) {
       stream = try TLSStream(
-        over: winner.socket, context: tls, host: target.host, offersHybrid: tls.offersHybrid && !hasDroppedHybrid)
+        over: winner.socket, context: tls, host: target.host, offersHybrid: tls.offersHybrid && !hasDroppedHybrid,
+        sendsFile: sendsFile)
     } catch {
       throw .tls(error, host: target.host)
     }

@@ -12,6 +12,8 @@ final class TLSStream: ByteStream {
   private let offersHybrid: Bool
   /// The name or address that the certificate must have.
   private let host: String
+  /// The most content of a record, in bytes.
+  private let contentLength: Int
 
   var descriptor: Int32 { socket.descriptor }
   var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
@@ -23,9 +25,14 @@ final class TLSStream: ByteStream {
   /// - Parameters:
   ///   - host: the name or address that the certificate must have. A name is also sent as SNI (RFC 6066, 3).
   ///   - offersHybrid: whether to offer X25519MLKEM768, which the context must know.
-  init(over socket: Socket, context: TLSContext, host: String, offersHybrid: Bool = false) throws(TLSError) {
+  ///   - sendsFile: whether a file will be sent. Otherwise records are short, each is sent at once, and buffers are freed after it.
+  init(
+    over socket: Socket, context: TLSContext, host: String, offersHybrid: Bool = false, sendsFile: Bool = true
+  ) throws(TLSError) {
     guard let ssl = SSL_new(context.pointer) else { throw .outOfMemory }
-    guard let bio = shim_bio_new(socket.descriptor, context.recordBatchLength) else {
+    let contentLength = sendsFile ? Limits.recordContentLength : Limits.waitingRunLength
+    let batchLength = sendsFile ? context.recordBatchLength : contentLength + Limits.recordOverhead
+    guard let bio = shim_bio_new(socket.descriptor, batchLength) else {
       SSL_free(ssl)
       throw .outOfMemory
     }
@@ -35,9 +42,11 @@ final class TLSStream: ByteStream {
     self.bio = bio
     self.offersHybrid = offersHybrid
     self.host = host
+    self.contentLength = contentLength
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())
+    if !sendsFile { shim_ssl_save_memory(ssl, contentLength) }
     // All properties are set, so that deinit frees the SSL if this throws.
     guard TLSStream.expect(host, on: ssl), offersHybrid || shim_ssl_offer_classical(ssl) == 1 else {
       throw .outOfMemory
@@ -184,10 +193,10 @@ final class TLSStream: ByteStream {
     ERR_clear_error()
     var written = 0
     while written < bytes.count {
-      // One record (16 KiB) per call, because partial writes are allowed; and only if a whole one fits. With a half-written
+      // One record per call, because partial writes are allowed; and only if a whole one fits. With a half-written
       // record, OpenSSL could not reply to a request that it reads (SSL_R_BAD_LENGTH).
-      if shim_bio_room(bio) < TLSStream.recordLength, try !flush() { return written }
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(Limits.recordContentLength))
+      if shim_bio_room(bio) < contentLength + Limits.recordOverhead, try !flush() { return written }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(contentLength))
       let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
       switch Int(shim_ssl_outcome(ssl, count)) {
       case SHIM_TLS_OK: written += Int(count)
@@ -200,8 +209,6 @@ final class TLSStream: ByteStream {
     _ = try flush()
     return written
   }
-
-  private static let recordLength = Limits.recordContentLength + Limits.recordOverhead
 
   /// Not supported: the bytes must be encrypted, and kernel TLS is not used.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? { nil }

@@ -151,6 +151,9 @@ final class EventLoop<Worker: Steppable> {
     waits.remove(at: index)
     ready.remove(at: index)
     ended(machine, error)
+    for (index, machine) in machines.enumerated() where machine.awaitsAnother {
+      waits[index] = Wait(untilMilliseconds: 0)
+    }
   }
 
   private func extendDeadlines(ofOthersThan machine: Worker?, since began: Int64) {

@@ -10,10 +10,13 @@ protocol Steppable: AnyObject {
   func finish(nowMilliseconds: Int64)
   /// Whether it gives its slot to another machine, because it only waits.
   var isWaitingOnly: Bool { get }
+  /// Whether it waits for another machine to end. It is stepped as soon as one has.
+  var awaitsAnother: Bool { get }
 }
 
 extension Steppable {
   func extendDeadlines(by milliseconds: Int64) {}
   func finish(nowMilliseconds: Int64) {}
   var isWaitingOnly: Bool { false }
+  var awaitsAnother: Bool { false }
 }

@@ -92,6 +92,9 @@ extension FileError {
     case .grew(let from, let to):
       "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
         + ". Nothing was delivered; send it again when it is finished."
+    case .statusChanged:
+      "has changed: its permissions or links changed while it was being sent, and without a SHA-256 nothing shows that its"
+        + " content did not. Nothing was delivered."
     case .rewritten: "changed while it was being sent. Nothing was delivered; send it again when it is finished."
     case .changedInTransit:
       "changed while its last bytes were in transit, so the server may have a mix of old and new content. Check the"

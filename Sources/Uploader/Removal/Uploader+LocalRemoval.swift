@@ -47,7 +47,7 @@ extension Uploader {
   private func proveContent(
     of file: SourceFile, _ record: UploadRecord, _ cancellation: Cancellation
   ) throws(KeptReason) {
-    let space = slots.first.buffers
+    let space = slots.spare.buffers
     space.clear()
     let kind = shared.fileSystems.kind(of: file)
     do throws(UploadError) {

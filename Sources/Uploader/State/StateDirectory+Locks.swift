@@ -47,19 +47,23 @@ extension StateDirectory {
     // The index is also locked like this, and keeps its content.
     let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
     let name = file.cName
-    let descriptor = withBallast {
-      let result = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
-      guard result < 0, changesDirectory, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
-        return result
+    for _ in 0..<Limits.removedLockCount {
+      let descriptor = withBallast {
+        let result = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+        guard result < 0, changesDirectory, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
+          return result
+        }
+        return shim_open_for_writing(name, Int32(SHIM_OPEN_EXISTING))
       }
-      return shim_open_for_writing(name, Int32(SHIM_OPEN_EXISTING))
+      guard descriptor >= 0 else { throw failure(of: file, descriptor) }
+      let lock = StateLock(descriptor: descriptor)
+      let result = shim_lock(descriptor)
+      if result == 0 { return lock }
+      if -result == SHIM_EAGAIN { return nil }
+      // Another process has removed it since it was opened. The next one of this name counts.
+      guard -result == SHIM_ENOENT else { throw .unusable(file, SystemError(result: result)) }
     }
-    guard descriptor >= 0 else { throw failure(of: file, descriptor) }
-    let lock = StateLock(descriptor: descriptor)
-    let result = shim_lock(descriptor)
-    if -result == SHIM_EAGAIN { return nil }
-    guard result == 0 else { throw .unusable(file, SystemError(result: result)) }
-    return lock
+    return nil
   }
 
   /// Removes the lock file. The record must not exist, or not yet.

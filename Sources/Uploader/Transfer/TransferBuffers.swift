@@ -7,7 +7,7 @@ import UploadCore
 /// (docs/decisions/0006).
 final class TransferBuffers {
   var ring: RingBuffer
-  let received = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.receiveLength, alignment: 16)
+  let received: UnsafeMutableRawBufferPointer
   /// The range of bytes after a response that were not consumed.
   var unread = 0..<0
 
@@ -28,10 +28,20 @@ final class TransferBuffers {
   ///   - thread: an existing thread to use.
   init(jobs: Int = 1, processors: Int = Int(shim_processor_count()), thread: HashThread? = nil) {
     ring = RingBuffer(capacity: Limits.ringCapacity / jobs)
+    received = .allocate(byteCount: Limits.receiveLength, alignment: 16)
     ownRunLength = max(Limits.runLength / jobs, Limits.runMinimumLength)
     runLength = ownRunLength
     self.thread = thread
     mayHaveThread = jobs == 1 && processors > 1
+  }
+
+  /// Small ones, for requests without a file.
+  init(forWaiting: Void) {
+    ring = RingBuffer(capacity: Limits.waitingRunLength)
+    received = .allocate(byteCount: Limits.waitingRunLength, alignment: 16)
+    ownRunLength = Limits.waitingRunLength
+    runLength = ownRunLength
+    mayHaveThread = false
   }
 
   deinit {

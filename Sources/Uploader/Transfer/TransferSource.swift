@@ -13,7 +13,8 @@ final class TransferSource {
   let digest: FileDigest?
   /// Whether sendfile(2) turned out not to work with this connection or file system.
   var mustBeRead = false
-  /// Whether the digest has every byte read for sending since the file was last seen unchanged.
+  /// Whether the digest has every byte read for sending since the file was last seen unchanged. Of bytes that are sent again, it has what
+  /// was sent first: if the file has that again when it is read once more, it has had it all the time.
   private(set) var isDigested = true
   /// Whether a change of the file's status was reported.
   var hasReportedStatusChange = false
@@ -47,7 +48,7 @@ final class TransferSource {
   /// Reads bytes to send. The caller submits them to the digest.
   /// - Returns: the number of bytes, at least one.
   func readToSend(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(UploadError) -> Int {
-    if let digest, digest.position != offset { isDigested = false }
+    if let digest, digest.position < offset { isDigested = false }
     return try measuredRead(into: space, at: offset)
   }
 

@@ -6,8 +6,8 @@ import UploadCore
 final class UploadDriver: Steppable {
   private enum Activity {
     case deciding
-    /// The request is not begun: the rate limit's timetable has a pause, too many uploads wait for their recordings, or no slot
-    /// for sending is free.
+    /// The request is not begun: the rate limit's timetable has a pause, too many uploads wait for their recordings, no slot for sending is
+    /// free, or another upload that waits is connecting.
     case held(HTTPRequest, ConnectionChoice)
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
@@ -25,7 +25,9 @@ final class UploadDriver: Steppable {
   }
 
   private(set) var machine: UploadMachine
-  private var activity = Activity.deciding
+  private var activity = Activity.deciding {
+    didSet { slot.connectingSinceMilliseconds = if case .connecting = activity { now } else { nil } }
+  }
   private let shared: SharedResources
   private(set) var slot: UploadSlot
   private let slots: UploadSlots?
@@ -134,7 +136,7 @@ final class UploadDriver: Steppable {
     case .deciding: try act(next())
     case .held(let request, let choice):
       if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
-      if !takeFittingSlot() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
+      if !mayBegin() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
       try send(request, choice)
     case .connecting(let connector, let request):
       do throws(UploadError) {
@@ -207,7 +209,9 @@ final class UploadDriver: Steppable {
       shared.configuration.warnings?(
         PrintableText.line(source.file.path.text)
           + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start.")
-    case .wait(let until): activity = .waiting(untilMilliseconds: until)
+    case .wait(let until):
+      slot.rest()
+      activity = .waiting(untilMilliseconds: until)
     // Nothing is in flight here, so no response will come.
     case .await: end(.failed(.connectionLost(.awaitingAnswer, peer: machine.origin, nil)))
     case .finished(let outcome):
@@ -278,13 +282,16 @@ final class UploadDriver: Steppable {
     return !slot.isForWaiting && slots.mayKeep(slot)
   }
 
+  /// Whether a request can be begun, with a slot that suits it.
+  private func mayBegin() -> Bool { takeFittingSlot() && slots?.mayConnect(slot, nowMilliseconds: now) ?? true }
+
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
     if isPaused {
       shared.configuration.diagnostics?("* pausing because of the rate timetable")
       activity = .held(request, choice)
       return
     }
-    guard takeFittingSlot() else {
+    guard mayBegin() else {
       activity = .held(request, choice)
       return
     }
@@ -294,7 +301,8 @@ final class UploadDriver: Steppable {
       }
       let context = try shared.tls.context(for: request.target)
       let connector = Connector(
-        to: request.target, configuration: shared.configuration, tls: context, routes: shared.routes)
+        to: request.target, configuration: shared.configuration, tls: context, routes: shared.routes,
+        sendsFile: !slot.isForWaiting)
       activity = .connecting(connector, request)
     } catch { end(.interrupted(Interruption(error))) }
   }

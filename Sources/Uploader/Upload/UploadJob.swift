@@ -5,6 +5,8 @@ final class UploadJob: Steppable {
   private enum State {
     /// The file and its record are not open yet. Opening is retried until this time.
     case opening(untilMilliseconds: Int64?)
+    /// Another job is sending the same recording. It is opened again when a job has ended.
+    case queued
     /// It was delivered, and may have been changed since: its content is compared.
     case comparing(FileHasher, SourceFile, FileIdentity, PreviousDelivery)
     case running(UploadDriver, SourceFile)
@@ -44,7 +46,7 @@ final class UploadJob: Steppable {
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
     switch state {
-    case .opening, .comparing, .running: return nil
+    case .opening, .queued, .comparing, .running: return nil
     case .delivered(let delivery): return delivery
     case .examining(_, _, var delivery):
       delivery.aftermath = .kept(.interrupted)
@@ -66,10 +68,12 @@ final class UploadJob: Steppable {
     return true
   }
 
+  var awaitsAnother: Bool { if case .queued = state { true } else { false } }
+
   func extendDeadlines(by milliseconds: Int64) {
     switch state {
     case .running(let driver, _), .examining(let driver, _, _): driver.extendDeadlines(by: milliseconds)
-    case .opening, .comparing, .delivered: break
+    case .opening, .queued, .comparing, .delivered: break
     }
   }
 
@@ -80,16 +84,12 @@ final class UploadJob: Steppable {
 
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     switch state {
-    case .opening, .comparing: if isFinishing { throw .cancelled(hasSentAll: false) }
+    case .opening, .queued, .comparing: if isFinishing { throw .cancelled(hasSentAll: false) }
     case .running, .examining, .delivered: break
     }
     switch state {
-    case .opening(let until):
-      guard let (driver, file) = try open(until, now) else {
-        return Wait(untilMilliseconds: now + Limits.stateLockPauseMilliseconds)
-      }
-      state = .running(driver, file)
-      return try run(driver, file, ready, now)
+    case .opening(let until): return try begin(until, ready, now)
+    case .queued: return try begin(nil, ready, now)
     case .comparing(let hasher, let file, let identity, let previous):
       if let wait = try hasher.step(ready, nowMilliseconds: now) { return wait }
       try compare(try hasher.hashed(), file, identity, previous)
@@ -202,8 +202,17 @@ final class UploadJob: Steppable {
 
   // MARK: Opening
 
+  private func begin(_ until: Int64?, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
+    if let (driver, file) = try open(until, now) {
+      state = .running(driver, file)
+      return try run(driver, file, ready, now)
+    }
+    return Wait(untilMilliseconds: awaitsAnother ? .max : now + Limits.stateLockPauseMilliseconds)
+  }
+
   /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
-  /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now.
+  /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now, or if another job is
+  ///   sending the recording.
   private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
     var request = request
     if case .gigHive(let base, let form) = request.destination {
@@ -228,7 +237,11 @@ final class UploadJob: Steppable {
     }
     switch try openRecord(for: file) {
     case .none: break
-    case .inProgress: return nil
+    case .inProgress:
+      // The other job may need the slot.
+      if let other = slots.exchange(slot, isQueued: true) { slot = other }
+      state = .queued
+      return nil
     case .delivered(let identity, let previous):
       file.noteWriters()
       let hasher = try FileHasher(TransferSource(file: file, digest: nil), .wholeFile, buffers: slot.buffers)

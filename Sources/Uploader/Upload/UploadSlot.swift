@@ -11,8 +11,10 @@ final class UploadSlot {
   }
 
   let buffers: TransferBuffers
-  /// Whether its upload only waits for the server (``UploadSlots/exchange(_:)``).
+  /// Whether its upload only waits for the server (``UploadSlots/exchange(_:isQueued:)``). It then has little memory.
   let isForWaiting: Bool
+  /// Since when its upload has been connecting, on the monotonic clock; nil if it is not.
+  var connectingSinceMilliseconds: Int64?
   /// Its share of the rate; nil if there is no limit.
   let rateShare: RateShare?
   private var idle: IdleConnection?
@@ -20,13 +22,30 @@ final class UploadSlot {
   private var avoided: [String] = []
 
   /// - Parameter jobs: the number of slots that share the memory.
-  init(jobs: Int, rateControl: RateControl? = nil, isForWaiting: Bool = false) {
-    self.isForWaiting = isForWaiting
+  init(jobs: Int, rateControl: RateControl? = nil) {
+    isForWaiting = false
     buffers = TransferBuffers(jobs: jobs)
     rateShare = rateControl.map { RateShare(of: $0) }
   }
 
+  /// A slot for an upload that only waits for the server.
+  init(forWaiting rateControl: RateControl?) {
+    isForWaiting = true
+    buffers = TransferBuffers(forWaiting: ())
+    rateShare = rateControl.map { RateShare(of: $0) }
+  }
+
   deinit { idle?.connection.stream.closeNotify() }
+
+  /// Whether it keeps a connection.
+  var hasConnection: Bool { idle != nil }
+
+  /// The upload waits for its next attempt. Where many do, they keep no connection meanwhile.
+  func rest() {
+    guard isForWaiting else { return }
+    idle?.connection.stream.closeNotify()
+    idle = nil
+  }
 
   func keep(_ connection: Connection, to target: TargetURI, isPromised: Bool) {
     guard !avoided.contains(target.origin) else { return connection.stream.closeNotify() }

@@ -113,7 +113,9 @@ enum OptionTable {
         ),
         .init(.stateDir, "state-dir", "DIR", "directory where uploads are recorded, so that they can resume"),
         .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
-        .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),
+        .init(
+          .maxMemory, "max-memory", "SIZE",
+          "exit with code 12 rather than use more memory (12Mi is enough; the default of watch)"),
         .init(.digest, "digest", nil, "compute SHA-256 even if the server is not GigHive"),
         .init(.congestion, "congestion", "NAME", "congestion control; auto is BBR where it is allowed (default: auto)"),
         .init(.ipv4, "ipv4", nil, "use IPv4 addresses only"),

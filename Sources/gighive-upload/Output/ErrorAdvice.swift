@@ -117,6 +117,7 @@ extension FileError {
     case .gone(let id): "Put it back and resume, or cancel the upload with gighive-upload cancel " + id + "."
     case .waitingForMedium(let id):
       "Insert or mount it and resume, or cancel the upload with gighive-upload cancel " + id + "."
+    case .statusChanged: "Send it again. With --digest, it is then read once more and compared."
     case .notRegular(let kind): kind == "a directory" ? "Use -r to send the recordings in it." : nil
     case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit, .unsettled: nil
     }

@@ -21,7 +21,8 @@ enum MemoryCeiling {
   /// - Returns: false if the process already exceeds it. That has been reported.
   static func set(_ bytes: Int64, isJSON: Bool) -> Bool {
     prepare(
-      "the memory ceiling of " + SizeText.exact(bytes) + " is too low for this upload; raise --max-memory.",
+      "the memory ceiling of " + SizeText.exact(bytes)
+        + " is too low for this upload; raise it with --max-memory, or with max-memory in the configuration file.",
       isJSON: isJSON)
     if shim_limit_memory(bytes) == 0 { return true }
     shim_tell_memory_end(ExitCode.memoryCeiling)

@@ -122,8 +122,9 @@ struct WatchArguments {
     var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config="] + own).map { Array($0.utf8) }
     words.append(Array("--state-dir=".utf8) + state.bytes)
     // A program that is linked dynamically needs more for its libraries alone.
-    if sending.memoryCeiling == nil, shim_address_space() < Limits.workerMemory {
-      words.append(Array(("--max-memory=" + String(Limits.workerMemory)).utf8))
+    let ceiling = Limits.workerMemory(jobs: sending.jobs)
+    if sending.memoryCeiling == nil, shim_address_space() < ceiling {
+      words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
     for given in options where command.takes(given.option) && !isOwn(given.option) {
       var word = Array(("--" + OptionTable.name(of: given.option)).utf8)

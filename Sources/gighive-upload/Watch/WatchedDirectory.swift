@@ -89,6 +89,7 @@ final class WatchedDirectory {
     isShared = FileSystem.isShared(type: shim_file_system_type(lock))
     let locked = shim_lock(lock)
     if -locked == SHIM_EAGAIN { return .locked }
+    if -locked == SHIM_ENOENT { return .missing }
     // NFS cannot lock directories.
     isUnlocked = locked != 0
     if roots.isBelowForeign(path) { return .locked }

@@ -18,14 +18,15 @@ struct TLSStreamTests {
 
   /// A client that trusts the certificate, and its server.
   private func connect(
-    to host: String = "hive", _ certificate: TestCertificate, configure: (inout TLSOptions) -> Void = { _ in }
+    to host: String = "hive", _ certificate: TestCertificate, sendsFile: Bool = true,
+    configure: (inout TLSOptions) -> Void = { _ in }
   ) throws -> (stream: TLSStream, peer: TLSPeer) {
     var options = TLSOptions()
     options.trustedCertificatesFile = certificate.file(in: directory)
     configure(&options)
     let (socket, end) = ends()
     return (
-      try TLSStream(over: socket, context: try TLSContext(options), host: host),
+      try TLSStream(over: socket, context: try TLSContext(options), host: host, sendsFile: sendsFile),
       TLSPeer(certificate, over: end)
     )
   }
@@ -36,8 +37,8 @@ struct TLSStreamTests {
     peer.accept()
   }
 
-  private func connected() throws -> (stream: TLSStream, peer: TLSPeer) {
-    let (stream, peer) = try connect(TestCertificate(for: "DNS:hive"))
+  private func connected(sendsFile: Bool = true) throws -> (stream: TLSStream, peer: TLSPeer) {
+    let (stream, peer) = try connect(TestCertificate(for: "DNS:hive"), sendsFile: sendsFile)
     try shakeHands(stream, peer)
     return (stream, peer)
   }
@@ -122,8 +123,9 @@ struct TLSStreamTests {
     #expect(throws: StreamError.tls(.truncated)) { _ = try read(stream) }
   }
 
-  @Test func whatTheSocketDoesNotTakeIsHeldAndPassedOnLater() throws {
-    let (stream, peer) = try connected()
+  @Test(arguments: [true, false])
+  func whatTheSocketDoesNotTakeIsHeldAndPassedOnLater(sendsFile: Bool) throws {
+    let (stream, peer) = try connected(sendsFile: sendsFile)
     let content = recording(8 << 20)
     let taken = try write(content, to: stream)
     #expect(taken > 0 && taken < content.count && stream.holdsBytes)

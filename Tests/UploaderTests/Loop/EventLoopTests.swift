@@ -9,6 +9,7 @@ private final class ScriptedMachine: Steppable {
   private(set) var steps: [Readiness] = []
   private(set) var extended: Int64 = 0
   private(set) var isFinishing = false
+  var awaitsAnother = false
   private let script: (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
 
   /// - Parameter script: called at every step.
@@ -99,6 +100,24 @@ struct EventLoopTests {
     } ended: { _, _ in
     }
     #expect(skipped == 40 && first.steps.count >= 3)
+  }
+
+  @Test func aMachineThatAwaitsAnotherIsSteppedWhenOneHasEnded() {
+    let patient = { (name: String) in
+      let machine = ScriptedMachine(name) { machine, _, _ in
+        machine.steps.count < 3 ? Wait(untilMilliseconds: .max) : nil
+      }
+      machine.awaitsAnother = true
+      return machine
+    }
+    let work = { (count: Int) in
+      ScriptedMachine("\(count)") { machine, _, now in
+        machine.steps.count < count ? Wait(untilMilliseconds: now) : nil
+      }
+    }
+    let (first, last) = (patient("first"), patient("last"))
+    #expect(run([first, work(3), work(6), last]).map { $0.name } == ["3", "6", "first", "last"])
+    #expect(first.steps.count == 3 && last.steps.count == 3)
   }
 
   /// Runs the machines.

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 
@@ -282,6 +283,31 @@ struct StateDirectoryTests {
     let next = try bench.open().lock("5e1f0a77")
     #expect(lock != nil && next != nil)
     withExtendedLifetime(lock) {}
+  }
+
+  /// As when its holder ends between the opening and the locking.
+  @Test func aLockFileThatIsRemovedMeanwhileIsNoConflict() throws {
+    let directory = try bench.open()
+    let (path, isOver, ended) = (bench.path + "/5e1f0a77.lock", Flag(), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      while !isOver.isRaised {
+        unlink(path)
+        usleep(300)
+      }
+      ended.signal()
+    }
+    let conflicts = try (0..<5000).filter { _ in try directory.lock("5e1f0a77") == nil }
+    isOver.raise()
+    ended.wait()
+    // A child process of another test can hold one until it has executed its program.
+    #expect(conflicts.count < 5)
+  }
+
+  private final class Flag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = false
+    var isRaised: Bool { lock.withLock { value } }
+    func raise() { lock.withLock { value = true } }
   }
 
   /// Nothing waits for it here: the caller retries later.

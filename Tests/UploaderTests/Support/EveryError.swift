@@ -7,7 +7,8 @@ enum EveryError {
   static let file: [FileError] = [
     .missing, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
     .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
-    .readFailed(offset: 1, system), .shrank(size: 2, to: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
+    .readFailed(offset: 1, system), .shrank(size: 2, to: 1), .grew(from: 1, to: 2), .rewritten, .statusChanged,
+    .changedInTransit,
     .unsettled(.changed), .unsettled(.beingWritten), .unsettled(.unknown(system)),
   ]
 

@@ -42,6 +42,13 @@ final class StateBench {
     return stat(path + "/" + name, &status) == 0 ? status.st_ino : 0
   }
 
+  /// When its inode was changed, in nanoseconds.
+  func changed(_ name: String) -> Int {
+    var status = stat()
+    guard stat(path + "/" + name, &status) == 0 else { return 0 }
+    return status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec
+  }
+
   /// The permissions of the directory, or of a file in it.
   func mode(of name: String = "") -> mode_t {
     var status = stat()

@@ -173,6 +173,19 @@ struct FileReadingTests {
     #expect(source.sentPart == nil)
   }
 
+  /// As after a lost connection: the digest has what was read first.
+  @Test func whatIsSentAgainAfterAChangeIsKnown() throws {
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
+    defer { space.deallocate() }
+    _ = try source.read(into: space, at: 0)
+    directory.touch("set.wav")
+    _ = try source.readToSend(into: space, at: 50)
+    #expect(try source.hasStatusChanged() && source.isDigested)
+    _ = try source.readToSend(into: space, at: 200)
+    #expect(!source.isDigested)
+  }
+
   @Test func anEmptyRangeNeedsNoStep() throws {
     #expect(try hasher(.range(.sha256, offset: 5, length: 0)).step([], nowMilliseconds: 0) == nil)
   }

@@ -8,7 +8,7 @@ private final class DriverBench {
   let directory = TemporaryDirectory()
   let content: [UInt8]
   var configuration = Configuration()
-  let slot = UploadSlot(jobs: 1)
+  var slot = UploadSlot(jobs: 1)
   private let path: LocalPath
   private let told = Told()
 
@@ -118,6 +118,34 @@ struct UploadDriverTests {
     let server = LoopbackServer(TusStub(length: 300))
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
     #expect(server.finish().count == 5 && bench.connectionCount == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func whereUploadsOnlyWaitTheConnectionEndsBeforeAPause(onlyWaits: Bool) throws {
+    let bench = DriverBench(length: 300)
+    bench.configuration.retryMaximumDelayMilliseconds = 20
+    if onlyWaits { bench.slot = UploadSlot(forWaiting: nil) }
+    let (stub, refusals) = (TusStub(length: 300), Countdown(1))
+    let server = LoopbackServer {
+      if $0.line == "PATCH /files/1", refusals.takeOne() { return .answer(TusScript.refusal(503)) }
+      return stub.answer($0)
+    }
+    #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
+    #expect(server.finish().count > 5 && bench.retries.count == 1)
+    #expect(bench.connectionCount == (onlyWaits ? 2 : 1))
+    #expect(bench.slot.connectingSinceMilliseconds == nil)
+  }
+
+  private final class Countdown: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count: Int
+    init(_ count: Int) { self.count = count }
+    func takeOne() -> Bool {
+      lock.withLock {
+        count -= 1
+        return count >= 0
+      }
+    }
   }
 
   /// The server closed it just before a request arrived. No failure is reported, and from then on each request has its own

@@ -17,7 +17,7 @@ struct UploadJobTests {
 
   private func job(
     _ uploadProtocol: UploadProtocol, to destination: Destination? = nil, resumes upload: String? = nil,
-    defersComparison: Bool = false
+    defersComparison: Bool = false, slots: UploadSlots = UploadSlots(count: 1, rateControl: nil)
   ) throws -> UploadJob {
     let told = told
     var configuration = Configuration()
@@ -33,7 +33,7 @@ struct UploadJobTests {
     request.upload = upload
     request.defersComparison = defersComparison
     return UploadJob(
-      request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, rateControl: nil),
+      request, index: 0, slot: try #require(slots.take()), of: slots,
       shared: SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: 1)),
       hooks: DriverHooks(), onRecord: { told.records.append($0) })
   }
@@ -42,16 +42,54 @@ struct UploadJobTests {
   @Test func aDirectoryThatIsLockedIsLookedAtAgain() throws {
     let job = try job(.tus)
     var holder = try state.open().lockForCreation()
+    let changed = state.changed("directory.lock")
     for now in stride(from: Int64(1000), to: 1000 + Limits.stateLockMilliseconds, by: 100) {
       let wait = try #require(try job.step([], nowMilliseconds: now))
       #expect(wait.descriptor == -1 && wait.untilMilliseconds == now + Limits.stateLockPauseMilliseconds)
     }
     #expect(told.records.isEmpty && told.warnings.isEmpty && holder != nil)
+    // A card wears out with every write.
+    #expect(state.changed("directory.lock") == changed)
     holder = nil
     // The name is being resolved now.
     let wait = try #require(try job.step([], nowMilliseconds: 999 + Limits.stateLockMilliseconds))
     #expect(wait.descriptor >= 0 && told.records.count == 1 && told.warnings.isEmpty)
     #expect(try state.open().records(.all).map { $0.id } == told.records)
+  }
+
+  /// The server may lose the first one while it waits for its recording: then it needs the slot again.
+  @Test(arguments: [1, 2])
+  func aFileThatIsInProgressWaitsForItsEndAndKeepsNoSlot(count: Int) throws {
+    let slots = UploadSlots(count: count, rateControl: nil)
+    var first: UploadJob? = try job(.tus, slots: slots)
+    _ = try first?.step([], nowMilliseconds: 1000)
+    if count == 1 {
+      // It waits for its recording.
+      slots.hasNext = true
+      #expect(first.flatMap { slots.exchange($0.slot) }?.isForWaiting == true)
+      slots.hasNext = false
+    }
+    let second = try job(.tus, slots: slots)
+    for now in [1000, 2000] {
+      let wait = try #require(try second.step([], nowMilliseconds: Int64(now)))
+      #expect(wait.descriptor == -1 && wait.untilMilliseconds == .max && second.awaitsAnother)
+    }
+    #expect(second.slot.isForWaiting && second.isWaitingOnly && told.records.count == 1)
+    #expect(slots.take() != nil)
+    slots.give(back: UploadSlot(jobs: count), of: first?.recordID)
+    first = nil
+    let wait = try #require(try unlocked { try second.step([], nowMilliseconds: 3000) })
+    // The name is being resolved now, with a slot for sending.
+    #expect(wait.descriptor >= 0 && !second.awaitsAnother && !second.slot.isForWaiting)
+    #expect(told.records.count == 2 && Set(told.records).count == 1)
+  }
+
+  /// A child process of another test holds this process's locks until it has executed its program.
+  private func unlocked<Value>(_ step: () throws -> Value) throws -> Value {
+    for _ in 0..<1000 {
+      do { return try step() } catch UploadError.conflict { usleep(5000) }
+    }
+    return try step()
   }
 
   /// Another server than GigHive would store a form twice.

@@ -14,6 +14,18 @@ struct UploadSlotTests {
     #expect(capacities.allSatisfy { $0 == (4 << 20) / jobs && $0 >= 256 << 10 })
   }
 
+  /// Many can wait at a time.
+  @Test(arguments: [true, false])
+  func whereUploadsOnlyWaitThereIsLittleMemoryAndNoConnectionBetweenRequests(onlyWaits: Bool) throws {
+    let slot = onlyWaits ? UploadSlot(forWaiting: nil) : UploadSlot(jobs: 16)
+    #expect((slot.buffers.ring.capacity + slot.buffers.received.count < 16 << 10) == onlyWaits)
+    let (connection, server) = connect()
+    defer { close(server) }
+    slot.keep(connection, to: try TargetURI("http://hive/"), isPromised: false)
+    slot.rest()
+    #expect(slot.hasConnection == !onlyWaits)
+  }
+
   // MARK: Kept connections
 
   /// A connected pair of sockets; the client's end is a connection.

@@ -39,6 +39,29 @@ struct UploadSlotsTests {
     #expect(slots.exchange(one) === last)
   }
 
+  /// Sixteen name lookups at a time would take as many stacks.
+  @Test func uploadsThatWaitConnectOneByOne() throws {
+    slots.hasNext = true
+    var waiting: [UploadSlot] = []
+    for _ in 0..<2 {
+      let one = try #require(slots.take())
+      waiting.append(try #require(slots.exchange(one)))
+    }
+    let sending = try #require(slots.take())
+    let mayConnect = { [slots] in slots.mayConnect($0, nowMilliseconds: $1) }
+    #expect(mayConnect(waiting[0], 100) && mayConnect(waiting[1], 100))
+    sending.connectingSinceMilliseconds = 100
+    #expect(mayConnect(waiting[1], 100))
+    waiting[0].connectingSinceMilliseconds = 100
+    #expect(!mayConnect(waiting[1], 100) && mayConnect(sending, 100))
+    // Perhaps nobody answers.
+    let later = 100 + Limits.connectingTurnMilliseconds
+    #expect(!mayConnect(waiting[1], later - 1) && mayConnect(waiting[1], later))
+    // It was cancelled.
+    slots.give(back: waiting[0], of: nil)
+    #expect(mayConnect(waiting[1], 100))
+  }
+
   @Test func anUploadThatMustBeSentAgainTakesASlotAgain() throws {
     let slots = UploadSlots(count: 1, rateControl: nil)
     slots.hasNext = true
