@@ -155,7 +155,7 @@ extension UploadError {
   }
 
   /// Whether the server, or something in front of it, refuses a form because of its size.
-  var isTooLargeAsForm: Bool {
+  package var isTooLargeAsForm: Bool {
     switch self {
     case .refused(status: 413, _), .formDropped(_, _, .tooLarge): true
     default: false

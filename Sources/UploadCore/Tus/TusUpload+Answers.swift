@@ -270,12 +270,11 @@ extension TusUpload {
   private mutating func receiveTrial(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], at location: TargetURI, _ confirmed: Int64
   ) throws(TusError) {
-    state = .locating(location)
+    state = .sending(location, confirmed: confirmed, next: confirmed)
     let refusal = detours.refusal ?? 0
     let isTaken = status == 204 && verdict == .tus(.offset(confirmed)) && fields.haveTusProof
     detours.endTrial(isTaken: isTaken)
     guard isTaken else { throw .refused(method: "PATCH", status: refusal) }
-    advance(location, to: confirmed)
   }
 
   /// Asks for the offset, unless that has failed to help several times.

@@ -9,6 +9,10 @@ extension UploadError {
   /// The same, with the software that wrote the response that led to it.
   func explanation(after answer: RedactedAnswer?) -> String {
     if let postponement { return cause.explanation(after: answer) + " " + postponement }
+    return explanationOfCause(after: answer) + (isTooLargeAsForm ? " " + UploadError.tusForLargeFiles : "")
+  }
+
+  private func explanationOfCause(after answer: RedactedAnswer?) -> String {
     let problem = problem(after: answer)
     if let advice = answer?.commandAdvice { return problem + " " + advice }
     guard let advice = commandRemedy, !isExplained(by: answer) else { return problem }
@@ -34,7 +38,7 @@ extension UploadError {
   }
 
   private static let tusForLargeFiles =
-    "Where GigHive has tus, --protocol tus sends it in parts; --threshold does so for all files from that size."
+    "A GigHive server with tus takes it in parts: --protocol tus, or --threshold for all files from that size."
 
   /// Advice with options and commands; nil if none helps.
   private var commandAdvice: String? {
@@ -64,10 +68,7 @@ extension UploadError {
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
     case .notFromServer(404), .notFromServer(410):
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
-    case .refused(status: 413, _):
-      "For a form, a wrong --file-field has the same effect. " + UploadError.tusForLargeFiles
-    case .formDropped(_, _, .tooLarge): UploadError.tusForLargeFiles
-    case .refused: nil
+    case .refused(let status, _): status == 413 ? "For a form, a wrong --file-field has the same effect." : nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
       .formDropped,
       .notConnected, .timedOut,
