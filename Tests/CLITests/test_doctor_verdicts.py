@@ -329,13 +329,40 @@ def test_an_address_of_the_excluded_version(examine, options, check):
     assert "127.0.0.1 is an IPv4 address" in event["message"] and "Leave out --ipv6" in event["remedy"]
 
 
-def test_uploads_at_an_internal_address(hive, examine):
+@pytest.mark.parametrize("options, check", [
+    (["--send-test=3M", "--threshold=1M"], "test-upload"),
+    ([], "upload-address"),
+])  # fmt: skip
+def test_uploads_at_an_internal_address(hive, examine, options, check):
     """tusd behind a proxy, which has not been told so."""
-    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
-    result = examine(stub.url, *USER, "--send-test=3M", "--threshold=1M", "--json")
-    event = found(result, "test-upload")
-    assert result.code == 4 and failures(result) == ["test-upload"], result
+    stub = hive("other-location=http://127.0.0.1:9/elsewhere/{id}")
+    result = examine(stub.url, *USER, "--json", *options)
+    event = found(result, check)
+    assert result.code == 4 and failures(result) == [check], result
     assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
+    assert result_of(result, "removal") == "warning"
+
+
+@pytest.mark.parametrize("options", [["--send-test=3M", "--threshold=1M"], []])
+def test_uploads_that_go_on_at_the_endpoint(hive, examine, options):
+    """As in an upload."""
+    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
+    result = examine(stub.url, *USER, "--json", *options).check()
+    event = found(result, "upload-address")
+    assert event["result"] == "warning" and "-behind-proxy" in event["remedy"], result
+    assert "http://127.0.0.1:9" in event["message"] and stub.url in event["message"]
+    assert stub.uploads == []
+
+
+def test_the_address_of_uploads_is_checked_without_content(hive, examine):
+    stub = hive()
+    result = examine(stub.url, *USER, "--json").check()
+    (creation,) = [request for request in stub.requests if request.header("Upload-Length")]
+    assert creation.body_bytes == 0 and stub.uploads == [] and "upload-address" not in result.out
+    # Nothing would remove it.
+    stub = hive(tus_extensions=("creation",))
+    examine(stub.url, *USER, "--json").check()
+    assert not any(request.header("Upload-Length") for request in stub.requests)
 
 
 def test_advice_is_given_once(hive, examine):
