@@ -321,6 +321,18 @@ def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path, line, o
     assert event["check"] == "connection" and words in event.get("remedy", ""), event
 
 
+def test_each_address_of_a_name_is_tried(hive, examine, tmp_path):
+    def test():
+        hosts(tmp_path / "hosts", *(f"127.0.0.{number} hive.example" for number in (1, 2, 3)), "::1 hive.example")
+        stub = hive()
+        return stub.port, examine(f"http://hive.example:{stub.port}", *USER, "--json").check()
+
+    port, result = alone(test)
+    event = found(result, "addresses")
+    assert event["result"] == "warning" and event["message"].startswith("3 of its 4 addresses"), event
+    assert all(f"{address}:{port} (" in event["message"] for address in ("127.0.0.2", "127.0.0.3", "[::1]")), event
+
+
 @pytest.mark.parametrize("options, check", [([], "connection"), (["--proxy", "http://127.0.0.1:9"], "proxy")])
 def test_an_address_of_the_excluded_version(examine, options, check):
     result = examine("http://127.0.0.1:9", *options, "--json", "--ipv6")
