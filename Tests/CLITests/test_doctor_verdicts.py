@@ -321,6 +321,18 @@ def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path, line, o
     assert event["check"] == "connection" and words in event.get("remedy", ""), event
 
 
+def test_each_address_of_a_name_is_tried(hive, examine, tmp_path):
+    def test():
+        hosts(tmp_path / "hosts", *(f"127.0.0.{number} hive.example" for number in (1, 2, 3)), "::1 hive.example")
+        stub = hive()
+        return stub.port, examine(f"http://hive.example:{stub.port}", *USER, "--json").check()
+
+    port, result = alone(test)
+    event = found(result, "addresses")
+    assert event["result"] == "warning" and event["message"].startswith("3 of its 4 addresses"), event
+    assert all(f"{address}:{port} (" in event["message"] for address in ("127.0.0.2", "127.0.0.3", "[::1]")), event
+
+
 @pytest.mark.parametrize("options, check", [([], "connection"), (["--proxy", "http://127.0.0.1:9"], "proxy")])
 def test_an_address_of_the_excluded_version(examine, options, check):
     result = examine("http://127.0.0.1:9", *options, "--json", "--ipv6")
@@ -329,13 +341,40 @@ def test_an_address_of_the_excluded_version(examine, options, check):
     assert "127.0.0.1 is an IPv4 address" in event["message"] and "Leave out --ipv6" in event["remedy"]
 
 
-def test_uploads_at_an_internal_address(hive, examine):
+@pytest.mark.parametrize("options, check", [
+    (["--send-test=3M", "--threshold=1M"], "test-upload"),
+    ([], "upload-address"),
+])  # fmt: skip
+def test_uploads_at_an_internal_address(hive, examine, options, check):
     """tusd behind a proxy, which has not been told so."""
-    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
-    result = examine(stub.url, *USER, "--send-test=3M", "--threshold=1M", "--json")
-    event = found(result, "test-upload")
-    assert result.code == 4 and failures(result) == ["test-upload"], result
+    stub = hive("other-location=http://127.0.0.1:9/elsewhere/{id}")
+    result = examine(stub.url, *USER, "--json", *options)
+    event = found(result, check)
+    assert result.code == 4 and failures(result) == [check], result
     assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
+    assert result_of(result, "removal") == "warning"
+
+
+@pytest.mark.parametrize("options", [["--send-test=3M", "--threshold=1M"], []])
+def test_uploads_that_go_on_at_the_endpoint(hive, examine, options):
+    """As in an upload."""
+    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
+    result = examine(stub.url, *USER, "--json", *options).check()
+    event = found(result, "upload-address")
+    assert event["result"] == "warning" and "-behind-proxy" in event["remedy"], result
+    assert "http://127.0.0.1:9" in event["message"] and stub.url in event["message"]
+    assert stub.uploads == []
+
+
+def test_the_address_of_uploads_is_checked_without_content(hive, examine):
+    stub = hive()
+    result = examine(stub.url, *USER, "--json").check()
+    (creation,) = [request for request in stub.requests if request.header("Upload-Length")]
+    assert creation.body_bytes == 0 and stub.uploads == [] and "upload-address" not in result.out
+    # Nothing would remove it.
+    stub = hive(tus_extensions=("creation",))
+    examine(stub.url, *USER, "--json").check()
+    assert not any(request.header("Upload-Length") for request in stub.requests)
 
 
 def test_advice_is_given_once(hive, examine):

@@ -292,7 +292,18 @@ def test_credentials_that_end_half_way_are_reported_and_the_upload_stays(hive, p
 
 def test_a_location_where_nobody_answers_is_named_with_its_cause(hive, upload, recording):
     """tusd behind a proxy, which has not been told so."""
-    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
+    stub = hive("other-location=http://127.0.0.1:9/elsewhere/{id}")
     result = upload(stub, recording(), retries=1)
     assert result.code == 4, result
     assert result.err.count("says that its uploads are at http://127.0.0.1:9") == 1 and "-behind-proxy" in result.err
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_an_upload_at_an_internal_address_goes_on_at_the_endpoint(hive, upload, program, recording, certificates, tls):
+    """The same, where the proxy leads the path to tusd. Without TLS, the address is tried first."""
+    stub = hive("other-location=http://127.0.0.1:9/files/{id}", **({"tls": certificates} if tls else {}))
+    file = recording(MIDDLE)
+    result = upload(stub, file, retries=0)
+    assert result.code == 0 and is_delivered(stub, file), result
+    assert result.err.count("-behind-proxy") == (not tls), result
+    assert len(of_kind(stub, "create")) == 1 and sent(stub) == MIDDLE

@@ -11,6 +11,7 @@ package struct Finding: Sendable {
     case tus, credentials
     case guestToken = "guest-token"
     case largestFile = "largest-file"
+    case uploadAddress = "upload-address"
     case formLimit = "form-limit"
     case requestLimit = "request-limit"
     case contentLimit = "content-limit"

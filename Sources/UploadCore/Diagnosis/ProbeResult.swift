@@ -2,6 +2,8 @@
 package final class ProbeResult {
   /// "192.0.2.1:443"; nil if no connection was established. Behind a proxy, the proxy's.
   package var peer: String?
+  /// All addresses of that host that can be tried.
+  package var addresses: [String] = []
   /// The duration of the TCP handshake.
   package var roundTripMilliseconds: Int64 = 0
   /// nil without TLS.

@@ -5,6 +5,8 @@ package final class TestUpload {
     /// Whether content of this length passes, in bytes, greater than zero. The first long request is interrupted, which shows whether
     /// the path buffers whole requests.
     case limits(length: Int64)
+    /// Whether the server names an address for its uploads at which it can be reached. Nothing is sent.
+    case address
     /// What the link does while it is full. The upload is never complete, so that nobody uses it.
     /// - Parameters:
     ///   - proxy: the one that requests go through, where the link ends; nil for none.
@@ -67,6 +69,8 @@ package final class TestUpload {
     case .limits(let length):
       self.length = length
       options.chunkLength = Limits.chunkMaximumLength
+    // An upload without a byte would be complete.
+    case .address: length = 1
     case .link(_, let largest):
       length = max(2, min(largest ?? .max, Limits.chunkMaximumLength + 1))
       options.chunkLength = length - 1
@@ -117,7 +121,10 @@ package final class TestUpload {
       return next()
     case .removing(let removal):
       if let request = removal.request { return .ask(request, cut: nil) }
-      add(.removal, removal.result)
+      switch (aim, removal.result) {
+      case (.address, .ok): break
+      case (_, let result): add(.removal, result)
+      }
       activity = .ended
       return .finished
     case .ended: return .finished
@@ -137,7 +144,7 @@ package final class TestUpload {
     switch (aim, cut) {
     case (.link, _): .afterMilliseconds(Limits.linkMilliseconds)
     case (.limits, .untried): part(of: length).map { .afterBytes($0) }
-    case (.limits, _): nil
+    case (.limits, _), (.address, _): nil
     }
   }
 
@@ -177,6 +184,10 @@ package final class TestUpload {
 
   private func receiveWhileSending(_ result: ProbeResult) {
     guard let answer = result.answer else {
+      if result.error?.isUnreachable == true {
+        upload.interrupted(arrived: 0, sent: .none, isUnreachable: true)
+        if upload.isMoving { return }
+      }
       guard asked.cut != nil, result.error == nil else { return fail(result.error, result) }
       if case .link(let proxy, _) = aim { return reportLink(result, proxy) }
       cut = .made(arrived: result.arrivedLength, questions: 0)
@@ -191,9 +202,11 @@ package final class TestUpload {
         sent.milliseconds += result.contentMilliseconds
       }
     }
+    let (address, unusable) = (upload.location, upload.unusableLocation)
     do throws(TusError) {
       try upload.receive(status: answer.status, fields: answer.fields, afterMilliseconds: result.contentMilliseconds)
     } catch {
+      if case (.address, .refused(method: "POST", _)) = (aim, error) { return remove() }
       guard error == .locked, locks < Limits.lockQuestionCount else {
         return fail(result.error ?? .tus(error.redacted(secrets)), result)
       }
@@ -201,10 +214,32 @@ package final class TestUpload {
       pauses = true
       return upload.locate()
     }
+    if let address, let now = upload.location {
+      if now != address { reportMove(from: secrets.host(address.origin), to: now) }
+      if let unusable, upload.unusableLocation == nil { reportMove(from: secrets.line(ofURI: unusable), to: now) }
+    }
     if case .link(let proxy, _) = aim, asked.method == "PATCH", answer.isSuccess { return reportLink(result, proxy) }
     // Nothing more is created.
     if case .probing = upload.state { return fail(.tus(.unproved(status: answer.status)), result) }
+    if case .address = aim, case .sending = upload.state { return examineAddress() }
     if asked.method == "HEAD" { examineOffset() }
+  }
+
+  /// A HEAD shows whether the upload can be reached where it is.
+  private func examineAddress() {
+    if asked.method == "POST", let location = upload.location, location.origin != endpoint.origin {
+      upload.locate()
+    } else {
+      remove()
+    }
+  }
+
+  private func reportMove(from address: String, to location: TargetURI) {
+    add(
+      .uploadAddress,
+      .warning(
+        "the server says that its uploads are at " + address + ", where no tus server responds. They are continued at "
+          + secrets.host(location.origin) + ".", remedy: TusChecks.behindProxy))
   }
 
   /// Compares the server's offset with what was sent of the interrupted request.
@@ -255,8 +290,13 @@ package final class TestUpload {
 
   private func fail(_ error: UploadError?, _ result: ProbeResult?) {
     let offset = upload.confirmed + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
-    let about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
-    let check: Finding.Check = if case .link = aim { .link } else { .testUpload }
+    var about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
+    let check: Finding.Check
+    switch aim {
+    case .limits: check = .testUpload
+    case .link: check = .link
+    case .address: (check, about) = (.uploadAddress, "an empty test upload")
+    }
     // The refusal of the longest request says more than that of the shortest.
     let shown = refusal?.shown ?? result?.shown
     if case .cancelled = error {
@@ -271,7 +311,7 @@ package final class TestUpload {
     let address: String
     switch (error, upload.location) {
     case (.tus(.unusableLocation(let text)), _): address = secrets.line(ofURI: text)
-    case (_, let location?) where result?.answer == nil && location.origin != endpoint.origin:
+    case (_, let location?) where result?.answer?.fields.haveTusProof != true && location.origin != endpoint.origin:
       address = secrets.host(location.origin)
     default: return nil
     }

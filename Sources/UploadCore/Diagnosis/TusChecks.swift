@@ -33,6 +33,11 @@ package enum TusChecks {
       && !RetryPolicy.isTransient(status: answer.status)
   }
 
+  /// Whether the server can remove what a test creates.
+  package static func terminates(_ options: ProbeResult) -> Bool {
+    options.answer?.fields.listMembers(of: "Tus-Extension").contains("termination") ?? false
+  }
+
   private static func offer(of answer: Answer) throws(TusError) -> TusCapabilities? {
     answer.isSuccess ? try TusCapabilities(answer.fields) : nil
   }
@@ -141,9 +146,11 @@ package enum TusChecks {
 
   /// - Parameter address: where a server says that its uploads are, and nobody answers.
   package static func remedy(ofLocation address: String) -> String {
-    "The server says that its uploads are at " + address + ". Behind a proxy, tusd needs -behind-proxy, and the"
-      + " proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
+    "The server says that its uploads are at " + address + ". " + behindProxy
   }
+
+  static let behindProxy =
+    "Behind a proxy, tusd needs -behind-proxy, and the proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
 
   private static func behind(_ target: TargetURI) -> String {
     "On a GigHive server, tusd must run behind " + ServerChecks.path(target) + "."

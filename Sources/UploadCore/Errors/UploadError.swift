@@ -219,6 +219,17 @@ extension UploadError {
     }
   }
 
+  /// Whether nobody can be asked at that address.
+  package var isUnreachable: Bool {
+    switch self {
+    case .noSuchName, .noLocalName, .noResolver, .addressExcluded, .notConnected, .tls, .proxyRefused,
+      .timedOut(.resolving, _, _), .timedOut(.connecting, _, _), .timedOut(.tunnelling, _, _),
+      .timedOut(.handshaking, _, _):
+      true
+    default: false
+    }
+  }
+
   /// Whether a completely sent request may have been carried out.
   package var leavesOutcomeOpen: Bool {
     switch self {

@@ -2,6 +2,8 @@
 package enum RecordChange: Equatable, Sendable {
   /// The server has created an upload at this URL.
   case created(location: String, expires: String?)
+  /// The upload is at this URL, not where the server says that it is.
+  case moved(location: String)
   /// The upload's last byte is about to be sent: the server may have the whole file from now on.
   case lastByteNext
   /// The last byte of a form is about to be sent: the server may store it from now on, and cannot be asked.
@@ -30,7 +32,7 @@ package enum RecordChange: Equatable, Sendable {
   package var mustBeSaved: Bool {
     switch self {
     case .mayBeStored, .notStored, .processing, .continued: false
-    case .created, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
+    case .created, .moved, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
     }
   }
 
@@ -38,7 +40,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .disproved,
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .disproved,
       .detours, .cookies, .failedFullSends:
       self
     }

@@ -1,6 +1,6 @@
 /// The upload on a tus server.
 package struct RemoteUpload: Equatable, Sendable {
-  package let url: String
+  package var url: String
   /// The server's Upload-Expires.
   package let expires: String?
   /// The offset on the server when the record was written, in bytes.

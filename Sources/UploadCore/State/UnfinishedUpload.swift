@@ -52,6 +52,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
       sent = nil
       doubt = nil
       detours.splitEnd = 0
+    case .moved(let location): remote?.url = location
     case .mayBeStored: failure = .mayBeStored
     case .lastByteNext: lastByteMayBeSent = true
     case .processing(let assetID): self.assetID = assetID

@@ -20,6 +20,9 @@ struct TusDetourSearch: Sendable {
   private var hasTriedPost = false
   /// Whether the server has stored content of a PATCH.
   private var hasStored = false
+  /// The upload's path at the endpoint's origin, while it is asked for there.
+  private(set) var moved: TargetURI?
+  private var hasMoved = false
 
   init(_ found: TusDetours) { self.found = found }
 
@@ -59,6 +62,27 @@ struct TusDetourSearch: Sendable {
     found.overridesMethod = isTaken
   }
 
+  /// Nobody responds where the server says that the upload is, or somebody else does. A server behind a proxy may not know its own
+  /// address.
+  /// - Returns: whether it may be at the same path of the endpoint's origin.
+  mutating func move(_ location: TargetURI, toOriginOf endpoint: TargetURI) -> Bool {
+    guard !hasMoved, location.origin != endpoint.origin else { return false }
+    let moved = location.moved(toOriginOf: endpoint)
+    guard moved.text.utf8.count <= Limits.uriLength else { return false }
+    self.moved = moved
+    return true
+  }
+
+  /// The request for it has ended.
+  /// - Parameter isAnswered: whether the answer counts. If not, it may be tried again.
+  /// - Returns: what was asked for; nil if nothing was.
+  mutating func takeMoved(isAnswered: Bool) -> TargetURI? {
+    guard let moved else { return nil }
+    self.moved = nil
+    hasMoved = isAnswered
+    return moved
+  }
+
   /// The server has stored content of a PATCH.
   mutating func noteStored() { hasStored = true }
 
@@ -66,5 +90,7 @@ struct TusDetourSearch: Sendable {
   mutating func restart() {
     found.splitEnd = 0
     hasStored = false
+    moved = nil
+    hasMoved = false
   }
 }

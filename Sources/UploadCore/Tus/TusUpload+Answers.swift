@@ -19,7 +19,20 @@ extension TusUpload {
     switch state {
     case .discovering(let resuming): try receiveOffer(status, fields, resuming)
     case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
-    case .locating(let location): try receiveOffset(verdict, status, fields, of: location)
+    case .locating(let location):
+      if let moved = detours.takeMoved(isAnswered: true) {
+        // Otherwise, it is where the server says that it is.
+        if let offset = offset(in: verdict, fields) { try accept(offset, fields, of: moved) }
+        return
+      }
+      if let text = unusableLocation {
+        guard let offset = offset(in: verdict, fields) else {
+          (state, unusableLocation) = (.creating, nil)
+          throw .unusableLocation(text)
+        }
+        return try accept(offset, fields, of: location)
+      }
+      try receiveOffset(verdict, status, fields, of: location)
     case .probing(let probe, let old, let claimed):
       try receive(verdict, status, fields, in: probe, of: old, claimed, from: target ?? plan.endpoint)
     // The response does not matter: a remaining upload expires.
@@ -75,9 +88,13 @@ extension TusUpload {
       }
       throw .refused(method: "POST", status: status)
     }
-    let location = try TusUpload.resolve(fields.first("Location"), from: target)
+    let (location, isNamed) = try TusUpload.resolve(fields.first("Location"), from: target)
     // It exists from now on, whatever else the response says.
     state = .locating(location)
+    if !isNamed {
+      unusableLocation = fields.first("Location")
+      return
+    }
     let stored: Int64 = if case .tus(.offset(let offset)) = verdict { offset } else { 0 }
     guard stored <= disagreements.sentEnd else {
       throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: stored)
@@ -87,27 +104,37 @@ extension TusUpload {
   }
 
   /// Behind a TLS proxy a Location can start with http. The upload is then used with https.
-  private static func resolve(_ text: String?, from target: TargetURI) throws(TusError) -> TargetURI {
+  /// - Returns: `isNamed`: whether the server names this host. HEAD shows whether the upload is there nevertheless.
+  private static func resolve(
+    _ text: String?, from target: TargetURI
+  ) throws(TusError) -> (TargetURI, isNamed: Bool) {
     guard let text, !text.isEmpty else { throw .noLocation }
     guard let location = try? target.resolving(text) else {
       throw .unusableLocation(text)
     }
-    guard target.scheme == .https, location.scheme == .http else { return location }
-    guard location.host == target.host else {
-      throw .unusableLocation(text)
-    }
+    guard target.scheme == .https, location.scheme == .http else { return (location, isNamed: true) }
     let moved = location.moved(toOriginOf: target)
     guard moved.text.utf8.count <= Limits.uriLength else {
       throw .unusableLocation(text)
     }
-    return moved
+    return (moved, isNamed: location.host == target.host)
   }
 
   // MARK: HEAD
 
+  /// What a HEAD of a URL that the server has not named proves: that it has this upload there, with this much of it.
+  private func offset(in verdict: Verdict, _ fields: [Field]) -> Int64? {
+    guard case .tus(.offset(let offset)) = verdict, fields.haveTusProof, fields.areFresh,
+      offset <= disagreements.sentEnd,
+      fields.tusNumber("Upload-Length") == plan.length || fields.first("Upload-Defer-Length") == "1"
+    else { return nil }
+    return offset
+  }
+
   private mutating func receiveOffset(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
   ) throws(TusError) {
+    if case .somebodyElse = verdict, detours.move(location, toOriginOf: plan.endpoint) { return }
     switch verdict {
     case .tus(.offset) where !fields.areFresh: throw .cachedOffset
     case .tus(.offset(let offset)): try accept(offset, fields, of: location)
@@ -127,6 +154,7 @@ extension TusUpload {
     // If it is in doubt again, another upload is created, because only a new one proves who answers.
     let unused = unused
     self.unused = nil
+    unusableLocation = nil
     declaresLength = fields.first("Upload-Defer-Length") == "1"
     // An upload of another length belongs to another file, unless the server counts with fewer bits.
     if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
@@ -165,7 +193,7 @@ extension TusUpload {
     switch probe {
     case .creating:
       guard status == 201, isProved else { throw abandonProbe(of: old, claimed) }
-      let new = try TusUpload.resolve(fields.first("Location"), from: target)
+      let (new, _) = try TusUpload.resolve(fields.first("Location"), from: target)
       // Some servers give the same file the same URL: that upload must not be removed as an unused one.
       unused = new == old ? nil : new
       state = .probing(.locatingNew(new), of: old, claimed: claimed)

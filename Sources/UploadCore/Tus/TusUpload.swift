@@ -12,6 +12,8 @@
 ///
 /// A refused PATCH can lead from sending through locating to tryingPost, and back.
 ///
+/// If nobody responds where the server says that the upload is, locating asks for its path at the endpoint's origin, too.
+///
 /// If probing shows that the upload exists, the one that probing created is removed before sending continues.
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
@@ -93,6 +95,8 @@ package struct TusUpload: Sendable {
   var inFlight = TusInFlight()
   var disagreements: OffsetDisagreements
   var detours: TusDetourSearch
+  /// The server's Location, which cannot be used, until HEAD shows whether the upload is at the same path of the endpoint's origin.
+  var unusableLocation: String?
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
@@ -158,7 +162,7 @@ package struct TusUpload: Sendable {
     switch state {
     case .discovering: return .ask(HTTPRequest(method: "OPTIONS", target: plan.endpoint))
     case .creating: return .ask(creation())
-    case .locating(let location): return .ask(TusUpload.head(of: location))
+    case .locating(let location): return .ask(TusUpload.head(of: detours.moved ?? location))
     case .probing(.creating, _, _): return .ask(emptyCreation())
     case .probing(.locatingNew(let new), _, _): return .ask(TusUpload.head(of: new))
     case .probing(.locatingOld, let old, _): return .ask(TusUpload.head(of: old))
@@ -278,10 +282,17 @@ package struct TusUpload: Sendable {
   ///   - arrived: how many bytes of their content the peer has acknowledged at least.
   ///   - sent: how much of the oldest one's content was sent.
   ///   - cutAfterMilliseconds: how long it was sent, if the peer stopped it while its content was moving.
+  ///   - isUnreachable: whether nobody responds there.
   package mutating func interrupted(
-    arrived: Int64, sent: ContentSent = .whole, cutAfterMilliseconds: Int64? = nil
+    arrived: Int64, sent: ContentSent = .whole, cutAfterMilliseconds: Int64? = nil, isUnreachable: Bool = false
   ) {
     noteSent(sent)
+    let wasMoved = detours.takeMoved(isAnswered: false) != nil
+    defer {
+      if isUnreachable, !wasMoved, case .locating(let location) = state {
+        _ = detours.move(location, toOriginOf: plan.endpoint)
+      }
+    }
     switch state {
     case .creating:
       // If the server has created it, that upload expires.
@@ -302,6 +313,9 @@ package struct TusUpload: Sendable {
     if sent == .whole { disagreements.noteSent(to: end) } else { disagreements.noteCut(before: end) }
   }
 
+  /// Whether the upload is asked for at the endpoint's origin, because nobody responds where it should be.
+  package var isMoving: Bool { detours.moved != nil }
+
   /// Asks for the server's offset again.
   package mutating func locate() {
     if let location { dropPatches(to: .locating(location)) }
@@ -315,6 +329,7 @@ package struct TusUpload: Sendable {
     let replacement: TargetURI? = if case .gone(_, let new) = state { new } else { nil }
     state = replacement.map { .sending($0, confirmed: 0, next: 0) } ?? .creating
     unused = nil
+    unusableLocation = nil
     expires = nil
     declaresLength = offer.defersLength && plan.options.defersLength
     inFlight.clear()

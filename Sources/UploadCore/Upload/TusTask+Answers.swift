@@ -29,11 +29,20 @@ extension TusTask {
       try upload.receive(
         status: answer.status, fields: answer.fields, from: target, sent: answer.sent,
         afterMilliseconds: answer.afterMilliseconds)
-    } catch { return try receive(error, answer, to: state) }
+    } catch {
+      if let before { noteMove(from: before) }
+      return try receive(error, answer, to: state)
+    }
     noteOffset(isNew: before == nil)
-    if upload.location != before { noteCreation() }
+    if let before { noteMove(from: before) } else { noteCreation() }
     if upload.detours.found != detours { unsaved.append(.detours(upload.detours.found)) }
     if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
+  }
+
+  /// The upload may be at another URL than the server says, or nowhere.
+  private mutating func noteMove(from before: TargetURI) {
+    guard upload.location != before else { return }
+    unsaved.append(upload.location.map { .moved(location: $0.text) } ?? .forgotten)
   }
 
   /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset. A

@@ -314,7 +314,8 @@ struct TusTask: Sendable {
       if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(
         arrived: interruption.arrived, sent: interruption.sent,
-        cutAfterMilliseconds: interruption.cutAfterMilliseconds)
+        cutAfterMilliseconds: interruption.cutAfterMilliseconds,
+        isUnreachable: interruption.error.isUnreachable)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

@@ -414,6 +414,7 @@ package struct UploadMachine: Sendable {
     switch task.interrupted(interruption) {
     case .forbidden: state = .failing(error, mayRepeat: false)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
+    case .allowed where task.isMoving: state = .deciding
     case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding

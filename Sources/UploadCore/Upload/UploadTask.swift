@@ -52,6 +52,9 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// Whether the last interruption leads to another request at once.
+  var isMoving: Bool { tus?.upload.isMoving ?? false }
+
   /// Whether it has an upload on a tus server.
   var hasUpload: Bool { tus?.upload.location != nil }
 

@@ -25,6 +25,8 @@ final class Connector: Steppable {
   private var hasDroppedHybrid = false
   /// The interfaces without a response for a name below `.local`; nil if none was asked.
   private var silentInterfaces: [String]?
+  /// The addresses of the host, once it was resolved.
+  private(set) var addresses: [String] = []
 
   /// - Parameters:
   ///   - tls: without it, connecting to an https target fails.
@@ -123,7 +125,8 @@ final class Connector: Steppable {
 
   private func race(_ addresses: [shim_address], _ now: Int64) throws(UploadError) -> Wait? {
     deadline = now + timeouts.connectMilliseconds
-    let order = routes?.memory.order(addresses.map { $0.text }) ?? Array(addresses.indices)
+    self.addresses = addresses.map { $0.text }
+    let order = routes?.memory.order(self.addresses) ?? Array(addresses.indices)
     let race = ConnectionRace(
       order.map { addresses[$0] }, host: host, congestion: configuration.congestionControl,
       isNarrow: routes?.memory.isNarrow(host) ?? false, now: now,

@@ -50,6 +50,7 @@ final class Probe: Steppable {
     case .connecting(let connector):
       if let wait = try connector.step(ready, nowMilliseconds: now) { return wait }
       guard let connection = connector.connection else { return nil }
+      result.addresses = connector.addresses
       return try begin(over: connection, now)
     case .exchanging(let connection):
       do throws(StreamError) { return try continueExchange(connection, now) } catch {

@@ -139,9 +139,9 @@ enum Help {
 
       Checks everything between a recording and the server: this machine, the host name, the network, TLS, the
       server, the credentials, and the server's limits for requests. It says what would fail, why, and what to do.
-      It creates nothing on the server unless you give --send-test or --link: it asks whether the server would
-      accept requests of several lengths, including FILE's, and never sends their content. The exit code is that
-      of the first failure.
+      It sends no content unless you give --send-test or --link: it creates an empty upload, which it removes, and
+      asks whether the server would accept requests of several lengths, including FILE's. The exit code is that of
+      the first failure.
 
       """
     }

@@ -16,7 +16,7 @@ enum ConnectionExamination {
     let host = proxy == nil ? target.host : "the proxy"
     let time = String(result.roundTripMilliseconds) + " ms"
     findings.add(Finding(.connection, .ok("connected to " + host + " (" + peer + ") in " + time)))
-    if proxy == nil { examineOtherFamily(than: peer, prober, configuration, findings) }
+    if proxy == nil { examineOthers(of: result, prober, configuration, findings) }
     if let tls = result.tls {
       findings.add(Finding(.tls, .ok(tls.summary)))
       let certificate = ServerChecks.certificate(tls, host: target.host, now: shim_unix_seconds())
@@ -30,34 +30,28 @@ enum ConnectionExamination {
     return true
   }
 
-  /// Whether the host's addresses of the other family work too. Each that does not costs time at every connect.
-  private static func examineOtherFamily(
-    than peer: String, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
+  /// Whether the host's other addresses work, too. Each that does not costs time at every connect.
+  private static func examineOthers(
+    of connected: ProbeResult, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
-    guard configuration.addressFamily == .any, shim_is_ip_address(prober.target.host) == 0,
-      !AddressOrder.isLocalHost(prober.target.host)
-    else { return }
-    let isIPv6 = peer.utf8.first == UInt8(ascii: "[")
+    guard let peer = connected.peer, !AddressOrder.isLocalHost(prober.target.host) else { return }
     var configuration = configuration
-    configuration.addressFamily = isIPv6 ? .ipv4 : .ipv6
+    configuration.proxies = ProxySettings()
     configuration.timeouts.connectMilliseconds = min(configuration.timeouts.connectMilliseconds, otherMilliseconds)
-    let result = Prober(prober.target, configuration, prober.cancellation).connect()
-    let name = isIPv6 ? "IPv4" : "IPv6"
-    switch result.error {
-    case nil where result.peer != nil:
-      findings.add(Finding(.addresses, .ok("connected to its " + name + " address, too (" + (result.peer ?? "") + ")")))
-    case .notConnected, .timedOut(.connecting, _, _):
-      let problem = result.error?.problem ?? ""
-      findings.add(
-        Finding(
-          .addresses,
-          .warning(
-            "its " + name + " addresses do not work: " + problem,
-            remedy: "Every connection attempt tries them, too. Correct the DNS entry or the route, or use "
-              + (isIPv6 ? "--ipv6." : "--ipv4."))))
-    // It has none.
-    default: break
+    var others: [AddressChecks.Attempt] = []
+    for address in connected.addresses where address != peer && !prober.cancellation.isCancelled {
+      // Without TLS, which the others have, too.
+      guard let target = try? TargetURI("http://" + address) else { continue }
+      switch Prober(target, configuration, prober.cancellation).connect().error {
+      case nil: others.append((address, nil))
+      case .notConnected(_, _, let error): others.append((address, error.text))
+      case .timedOut(_, _, let limit):
+        others.append((address, "no response within " + DurationText.seconds(limit)))
+      // It says nothing about the address.
+      default: break
+      }
     }
+    if let finding = AddressChecks.finding(peer, others) { findings.add(finding) }
   }
 
   private static let otherMilliseconds: Int64 = 5000

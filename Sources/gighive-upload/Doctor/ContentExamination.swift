@@ -49,6 +49,9 @@ struct ContentExamination {
     }
   }
 
+  /// Creates an upload, sends nothing, and removes it.
+  func examineAddress() { sendUpload(.address) }
+
   private func sendForm(_ length: Int64) {
     guard let form = form(length) else { return }
     let result = prober.ask(form)

@@ -38,6 +38,10 @@ struct ServerExamination {
     }
     if tus != nil { examinePatches() }
     let content = ContentExamination(request, prober, boundary, findings)
+    // Other tests show the same.
+    if let tus, testLength == nil, !measuresLink, tusNeed != .avoided, TusChecks.terminates(tus) {
+      content.examineAddress()
+    }
     if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
     if measuresLink, !prober.cancellation.isCancelled {
       let proxy = configuration.proxies.proxy(for: prober.target)

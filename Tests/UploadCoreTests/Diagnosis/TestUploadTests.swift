@@ -117,6 +117,38 @@ struct TestUploadTests {
     #expect(findings == ["test-upload failure", "removal ok"])
   }
 
+  // MARK: The address of uploads
+
+  private var elsewhere: ProbeResult { replied(201, [("Location", "https://tusd:1080/files/1")]) }
+  private var nobody: ProbeResult { lost(error: .noSuchName(host: "tusd")) }
+
+  @Test func anUploadAtTheEndpointIsRemovedAtOnce() throws {
+    let (steps, findings) = try play(.address, [created, replied(204)])
+    #expect(steps == ["POST", "DELETE"] && findings.isEmpty)
+    #expect(try play(.address, [elsewhere, at(0, 1), replied(204)]).steps == ["POST", "HEAD", "DELETE"])
+    #expect(try play(.address, [created, replied(403)]).findings == ["removal warning"])
+  }
+
+  @Test func anAddressWhereNobodyRespondsIsReported() throws {
+    let (steps, findings) = try play(.address, [elsewhere, nobody, at(0, 1), replied(204)])
+    #expect(steps == ["POST", "HEAD", "HEAD", "DELETE"] && findings == ["upload-address warning"])
+    let internalAddress = replied(201, [("Location", "http://tusd:1080/files/1")])
+    #expect(try play(.address, [internalAddress, at(0, 1), replied(204)]).findings == ["upload-address warning"])
+    let unproved = try play(.address, [elsewhere, nobody, replied(404, tus: false), nobody, replied(404)])
+    #expect(unproved.findings == ["upload-address failure"])
+  }
+
+  @Test(arguments: [400, 401, 403]) func aServerThatRefusesTheCreationShowsNothing(status: Int) throws {
+    let (steps, findings) = try play(.address, [replied(status, tus: false)])
+    #expect(steps == ["POST"] && findings.isEmpty)
+  }
+
+  @Test func aTestOfLimitsGoesOnAtTheEndpoint() throws {
+    let (steps, findings) = try play(100, [elsewhere, nobody, at(0, 100), stored(100), replied(204)])
+    #expect(steps == ["POST", "PATCH 100", "HEAD", "PATCH 100", "DELETE"])
+    #expect(findings == ["spooling not examined", "upload-address warning", "test-upload ok", "removal ok"])
+  }
+
   @Test func aCreationWithoutAnAnswerIsNotKeptSecret() throws {
     #expect(try play(100, [lost()]).findings.last == "removal warning")
     #expect(try play(100, [replied(502, tus: false)]).findings.last == "removal warning")

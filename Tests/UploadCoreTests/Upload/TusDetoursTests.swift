@@ -198,4 +198,104 @@ struct TusDetoursTests {
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
     #expect(server.requests.map(\.method) == ["POST", "POST", "OPTIONS", "POST"])
   }
+
+  // MARK: The upload's address
+
+  private let elsewhere = "http://tusd:1080/files/1"
+  private let unknownName = UploadError.noSuchName(host: "tusd")
+
+  private func has(_ offset: Int64, of length: Int64 = 100) -> ScriptedServer.Reply {
+    .status(
+      200, ["Tus-Resumable": "1.0.0", "Upload-Offset": String(offset), "Upload-Length": String(length)])
+  }
+
+  /// A server at `http://hive` that says that its uploads are at `http://tusd:1080`.
+  private func proxied(
+    there: @escaping () -> ScriptedServer.Reply, head: @escaping () -> ScriptedServer.Reply
+  ) -> ScriptedServer {
+    ScriptedServer { [elsewhere] request in
+      if request.target.host == "tusd" { return there() }
+      return switch request.method {
+      case "OPTIONS": .offer
+      case "POST": .status(201, ["Tus-Resumable": "1.0.0", "Location": elsewhere])
+      case "HEAD": head()
+      default: .has(request.fileRange.upperBound)
+      }
+    }
+  }
+
+  private func unreachable(_ error: UploadError) -> ScriptedServer.Reply { .interruption(Interruption(error)) }
+
+  private func upload(_ previous: UploadPlan.PreviousState = UploadPlan.PreviousState()) throws -> UploadMachine {
+    try .upload(to: .tus(TargetURI("http://hive/files/")), previous: previous)
+  }
+
+  private let created = ["OPTIONS http://hive/files/", "POST http://hive/files/", "save created"]
+
+  @Test func whereNobodyRespondsTheEndpointIsAsked() throws {
+    let refused = UploadError.notConnected(host: "tusd", address: "10.0.0.1:1080", SystemError(code: 111))
+    let slow = UploadError.timedOut(.connecting, peer: "tusd", limitMilliseconds: 1)
+    for error in [unknownName, refused, slow] {
+      var server = proxied(there: { unreachable(error) }, head: { has(0) })
+      #expect(server.run(try upload()) == deliveredPlainly())
+      #expect(
+        server.log == created + [
+          "PATCH " + elsewhere + " 0..<100", "HEAD http://hive/files/1", "save moved",
+          "PATCH http://hive/files/1 0..<100", "save lastByteNext",
+        ])
+      #expect(server.record.unfinished?.remote?.url == "http://hive/files/1" && server.retries.isEmpty)
+    }
+  }
+
+  /// The record keeps what it says of the upload.
+  @Test func anUploadOfAnEarlierProcessIsFoundToo() throws {
+    let previous = try UploadPlan.PreviousState.at(elsewhere, lastByteMayBeSent: true)
+    var server = proxied(there: { unreachable(unknownName) }, head: { has(60) })
+    #expect(server.run(try upload(previous)) == deliveredPlainly(resumedFrom: 60))
+    #expect(
+      server.log == [
+        created[0], "HEAD " + elsewhere, "HEAD http://hive/files/1", "save moved",
+        "PATCH http://hive/files/1 60..<100",
+      ])
+  }
+
+  @Test func aStrangerAtTheAddressLeadsBackToo() throws {
+    var server = proxied(there: { .status(404) }, head: { has(0) })
+    #expect(server.run(try upload()) == deliveredPlainly())
+    #expect(server.log.contains("save moved"))
+  }
+
+  /// The endpoint is asked once.
+  @Test(arguments: [
+    ScriptedServer.Reply.status(404), .status(404, ["Tus-Resumable": "1.0.0"]), .status(200), .has(0),
+    .status(200, ["Upload-Offset": "0", "Upload-Length": "100"]),
+    .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Upload-Length": "101"]),
+  ])
+  func whatProvesNothingChangesNothing(reply: ScriptedServer.Reply) throws {
+    var server = proxied(there: { unreachable(unknownName) }, head: { reply })
+    #expect(server.run(try upload()) == .failed(unknownName))
+    #expect(
+      server.log == created + ["PATCH " + elsewhere + " 0..<100", "HEAD http://hive/files/1", "HEAD " + elsewhere])
+  }
+
+  /// Without a network, the endpoint says nothing, so it is asked again.
+  @Test func anEndpointThatDoesNotAnswerIsAskedAgain() throws {
+    let lost = UploadError.notConnected(host: "hive", address: "10.0.0.2:80", SystemError(code: 101))
+    var heads = [unreachable(lost), has(0)]
+    var server = proxied(there: { unreachable(unknownName) }, head: { heads.removeFirst() })
+    #expect(server.run(try upload()) == deliveredPlainly())
+    #expect(server.retries.map { $0.error } == [lost])
+  }
+
+  /// Where TLS ends at a proxy, the upload is never asked for without TLS.
+  @Test func anInternalAddressBehindTLSIsTriedAtTheEndpoint() throws {
+    let location = ScriptedServer.Reply.status(201, ["Tus-Resumable": "1.0.0", "Location": elsewhere])
+    var server = ScriptedServer([.offer, location, has(0), .has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log == begin + ["HEAD /files/1", "PATCH /files/1 0..<100", "save lastByteNext"])
+
+    var other = ScriptedServer([.offer, location, .status(404)])
+    #expect(other.run(try .upload(to: .tusServer)) == .failed(.tus(.unusableLocation(elsewhere))))
+    #expect(other.log == begin + ["HEAD /files/1", "save forgotten"])
+  }
 }
