@@ -93,6 +93,11 @@ package enum Limits {
   /// The file with them, in bytes.
   package static let formLimitsLength = 64 << 10
 
+  /// A name lookup that takes longer, in milliseconds, is repeated for IPv4 alone: some name servers drop questions for IPv6.
+  package static let slowLookupMilliseconds: Int64 = 2000
+  /// The names whose addresses are kept because their lookup was slow.
+  package static let slowNameCount = 8
+
   // MARK: tus
 
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.

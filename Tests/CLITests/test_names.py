@@ -6,7 +6,7 @@ import threading
 import pytest
 from certificates_forge import leaf
 from hivestub import Certificates
-from namespaces import alone, command, hosts
+from namespaces import alone, command, hosts, name_server
 from pages import answer
 from program import wait_until
 from uploads import PASSWORD
@@ -48,6 +48,24 @@ def test_an_address_that_keeps_silent_gets_one_attempt(run, hive, recording, tmp
                 "--retry-max-delay", "10ms", "--verbose", retries=1).check()
         tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
         assert tried[:2] == [f"127.0.0.1:{stub.port}", f"127.0.0.2:{stub.port}"], tried
+
+    alone(test)
+
+
+@pytest.mark.parametrize("answers_ipv6", [True, False])
+def test_a_name_server_that_drops_questions_for_ipv6_costs_little_and_once(run, hive, recording, tmp_path, answers_ipv6):
+    """Each request has a connection of its own."""
+
+    def test():
+        hosts(tmp_path / "hosts")
+        asked = name_server(tmp_path / "resolv.conf", NAME, "127.0.0.1", answers_ipv6=answers_ipv6)
+        stub = hive("hang-up=0:fin", user=None)
+        result = run(
+            "send", recording(3_000_000), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--chunk-size", "1M",
+            "--resolve-timeout", "3s", "--verbose", retries=0).check()
+        assert result.err.count("* connecting to ") > 2, result
+        # One lookup of both, and one for IPv4 alone.
+        assert answers_ipv6 or asked.count(28) <= 2 and asked.count(1) <= 3, asked
 
     alone(test)
 

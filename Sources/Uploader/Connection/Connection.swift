@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// A connection that is ready for a request.
@@ -26,4 +27,20 @@ struct Route {
 /// What the connections of one run have shown about the addresses of their hosts.
 final class Routes {
   var memory = AddressMemory()
+  /// The addresses of names whose lookup was slow.
+  private var slow: [(host: String, port: UInt16, addresses: [shim_address])] = []
+
+  /// The addresses from a slow lookup, so that it is not repeated for each connection; empty if there was none.
+  func keptAddresses(of host: String, _ port: UInt16) -> [shim_address] {
+    slow.first { $0.host == host && $0.port == port }?.addresses ?? []
+  }
+
+  func keep(_ addresses: [shim_address], of host: String, _ port: UInt16) {
+    forget(host, port)
+    if slow.count == Limits.slowNameCount { slow.removeFirst() }
+    slow.append((host, port, addresses))
+  }
+
+  /// None of the addresses could be connected to.
+  func forget(_ host: String, _ port: UInt16) { slow.removeAll { $0.host == host && $0.port == port } }
 }

@@ -6,11 +6,21 @@ import UploadCore
 final class Connector: Steppable {
   private enum State {
     case asking(MulticastLookup)
-    case resolving(NameLookup)
+    /// The lookup is slow from this time on.
+    case resolving(NameLookup, Question, slowFrom: Int64)
     case racing(ConnectionRace)
     case tunnelling(ProxyTunnel, ConnectionRace.Winner)
     case handshaking(TLSStream, ConnectionRace.Winner)
     case connected(Connection)
+  }
+
+  /// What the system's resolver is asked for. Some name servers drop questions for IPv6 addresses, and it waits for both answers.
+  private enum Question {
+    case all
+    /// After a while, IPv4 addresses alone.
+    case ipv4
+    /// The name has none.
+    case allAgain
   }
 
   private let target: TargetURI
@@ -64,16 +74,13 @@ final class Connector: Steppable {
         let lookup = try MulticastLookup(
           host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
           diagnostics: configuration.diagnostics)
-      else { return try resolve() }
+      else { return try resolve(.all, now) }
       state = .asking(lookup)
       return try stepQuestion(lookup, now)
     case .asking(let lookup):
       return try stepQuestion(lookup, now)
-    case .resolving(let lookup):
-      guard ready.contains(.readable) else {
-        return try wait(.resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
-      }
-      return try race(try addresses(from: lookup), now)
+    case .resolving(let lookup, let question, let slowFrom):
+      return try stepLookup(lookup, question, slowFrom, isDone: ready.contains(.readable), now)
     case .racing(let race):
       return try stepRace(race, now)
     case .tunnelling(let tunnel, let winner):
@@ -101,13 +108,36 @@ final class Connector: Steppable {
     let addresses = lookup.addresses()
     if !addresses.isEmpty { return try race(addresses, now) }
     silentInterfaces = lookup.asked
-    return try resolve()
+    return try resolve(.all, now)
   }
 
-  private func resolve() throws(UploadError) -> Wait {
-    let lookup = try NameLookup(host, port: port, configuration.addressFamily)
-    state = .resolving(lookup)
-    return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+  private func resolve(_ question: Question, _ now: Int64) throws(UploadError) -> Wait? {
+    let kept = routes?.keptAddresses(of: host, port) ?? []
+    if !kept.isEmpty { return try race(kept, now) }
+    let lookup = try NameLookup(host, port: port, question == .ipv4 ? .ipv4 : configuration.addressFamily)
+    let slowFrom = now + min(Limits.slowLookupMilliseconds, timeouts.resolveMilliseconds / 3)
+    state = .resolving(lookup, question, slowFrom: slowFrom)
+    return try stepLookup(lookup, question, slowFrom, isDone: false, now)
+  }
+
+  private func stepLookup(
+    _ lookup: NameLookup, _ question: Question, _ slowFrom: Int64, isDone: Bool, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    guard isDone else {
+      let mayNarrow = question == .all && configuration.addressFamily == .any
+      if mayNarrow, now >= slowFrom { return try resolve(.ipv4, now) }
+      var wait = try wait(
+        .resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
+      if mayNarrow { wait.untilMilliseconds = min(wait.untilMilliseconds, slowFrom) }
+      return wait
+    }
+    let found: [shim_address]
+    do throws(UploadError) { found = try addresses(from: lookup) } catch {
+      if question == .ipv4 { return try resolve(.allAgain, now) }
+      throw error
+    }
+    if question != .all || now >= slowFrom { routes?.keep(found, of: host, port) }
+    return try race(found, now)
   }
 
   private func addresses(from lookup: NameLookup) throws(UploadError) -> [shim_address] {
@@ -136,11 +166,18 @@ final class Connector: Steppable {
   }
 
   private func stepRace(_ race: ConnectionRace, _ now: Int64) throws(UploadError) -> Wait? {
-    guard let winner = try race.step(now: now) else {
-      guard now < deadline else {
+    let winner: ConnectionRace.Winner
+    do throws(UploadError) {
+      if let first = try race.step(now: now) {
+        winner = first
+      } else if now < deadline {
+        return race.wait(until: deadline)
+      } else {
         throw .timedOut(.connecting, peer: race.peer, limitMilliseconds: timeouts.connectMilliseconds)
       }
-      return race.wait(until: deadline)
+    } catch {
+      routes?.forget(host, port)
+      throw error
     }
     if let diagnostics = configuration.diagnostics,
       let name = CongestionControl.inUse(by: winner.socket.descriptor)
