@@ -59,10 +59,10 @@ def test_a_name_server_that_drops_questions_for_ipv6_costs_little_and_once(run, 
     def test():
         hosts(tmp_path / "hosts")
         asked = name_server(tmp_path / "resolv.conf", NAME, "127.0.0.1", answers_ipv6=answers_ipv6)
-        stub = hive("hang-up=0:fin", user=None)
+        stub = hive("hang-up=3:fin", user=None)
         result = run(
             "send", recording(3_000_000), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--chunk-size", "1M",
-            "--resolve-timeout", "3s", "--verbose", retries=0).check()
+            "--resolve-timeout", "3s", "--retry-max-delay", "10ms", "--verbose", retries=5).check()
         assert result.err.count("* connecting to ") > 2, result
         # One lookup of both, and one for IPv4 alone.
         assert answers_ipv6 or asked.count(28) <= 2 and asked.count(1) <= 3, asked
