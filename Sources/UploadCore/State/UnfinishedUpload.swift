@@ -87,6 +87,13 @@ package struct UnfinishedUpload: Equatable, Sendable {
     detours.splitEnd = 0
   }
 
+  /// The same because what was sent may not be what the file has. How the attempt ended stays.
+  package mutating func forgetContent() {
+    let failure = failure
+    forget()
+    self.failure = failure
+  }
+
   /// The upload is resumed.
   /// - Parameters:
   ///   - isSame: whether the file has the same size, modification time and edges.

@@ -470,7 +470,7 @@ final class UploadJob: Steppable {
           let error = UploadError.mayBeStored(error)
           $0.recordFailure(error, message: error.message(after: answer), offset: offset)
         } else {
-          $0.forget()
+          $0.forgetContent()
         }
       }
     } catch { shared.configuration.warnings?(error.message) }

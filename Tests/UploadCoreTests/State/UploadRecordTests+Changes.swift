@@ -67,6 +67,18 @@ extension UploadRecordTests {
     #expect(record.id == full.id && record.note == full.note)
   }
 
+  /// Otherwise, `resume` would not send the file as it is now.
+  @Test func howAnAttemptEndedStaysWhenItsContentIsForgotten() {
+    var record = full
+    record.unfinished?.recordFailure(.file("/a", .statusChanged), message: "no", offset: 7)
+    record.unfinished?.forgetContent()
+    #expect(record.phase == .failed && record.remote == nil && record.unfinished?.message == "no")
+    record = full
+    record.unfinished?.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 7)
+    record.unfinished?.forgetContent()
+    #expect(record.phase == .pending && record.remote == nil)
+  }
+
   /// A process that is killed before it could compare leaves the doubt to the next one, for which the file is the same.
   @Test func aDoubtAboutTheFileStaysUntilItIsSettled() throws {
     var record = plain
