@@ -17,7 +17,7 @@ package struct FormLimits: Equatable, Sendable {
     for line in bytes.split(separator: ASCII.lineFeed) {
       let words = line.split(separator: ASCII.space)
       guard words.count == 3, let length = ASCII.decimal(words[0]), let refusedAt = ASCII.decimal(words[1]),
-        length > 0
+        length > 0, refusedAt <= Limits.unixSeconds
       else { continue }
       entries.append(
         Entry(endpoint: String(decoding: Array(words[2]), as: UTF8.self), length: length, refusedAt: refusedAt))

@@ -33,7 +33,7 @@
 ///                                              ▲             │ unchanged
 ///                                              │ ctime       ▼
 ///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
-///        │  │                                  │ 401              │ a failure
+///        │  │                                  │ 401, 403         │ a failure
 ///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed

@@ -114,8 +114,14 @@ final class Connector: Steppable {
   private func resolve(_ question: Question, _ now: Int64) throws(UploadError) -> Wait? {
     let kept = routes?.keptAddresses(of: host, port) ?? []
     if !kept.isEmpty { return try race(kept, now) }
-    let lookup = try NameLookup(host, port: port, question == .ipv4 ? .ipv4 : configuration.addressFamily)
+    let lookup = try NameLookup(host, port: port, configuration.addressFamily)
     let slowFrom = now + min(Limits.slowLookupMilliseconds, timeouts.resolveMilliseconds / 3)
+    return try begin(lookup, question, slowFrom, now)
+  }
+
+  private func begin(
+    _ lookup: NameLookup, _ question: Question, _ slowFrom: Int64, _ now: Int64
+  ) throws(UploadError) -> Wait? {
     state = .resolving(lookup, question, slowFrom: slowFrom)
     return try stepLookup(lookup, question, slowFrom, isDone: false, now)
   }
@@ -124,8 +130,13 @@ final class Connector: Steppable {
     _ lookup: NameLookup, _ question: Question, _ slowFrom: Int64, isDone: Bool, _ now: Int64
   ) throws(UploadError) -> Wait? {
     guard isDone else {
-      let mayNarrow = question == .all && configuration.addressFamily == .any
-      if mayNarrow, now >= slowFrom { return try resolve(.ipv4, now) }
+      // Another lookup needs another stack, which many connections that wait for the server have no room for.
+      let mayNarrow = question == .all && configuration.addressFamily == .any && sendsFile
+      if mayNarrow, now >= slowFrom {
+        let other = try? NameLookup(host, port: port, .ipv4)
+        // Without memory for another one, this one goes on.
+        return try begin(other ?? lookup, other == nil ? .allAgain : .ipv4, slowFrom, now)
+      }
       var wait = try wait(
         .resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
       if mayNarrow { wait.untilMilliseconds = min(wait.untilMilliseconds, slowFrom) }

@@ -102,8 +102,9 @@ struct FuzzedConversation {
     require(!isSecure || request.target.scheme == .https, "from https to http")
     // A new upload; but one that is created to learn who answers does not replace the old one yet.
     if request.has("Upload-Metadata"), upload.location == nil { sentEnd = 0 }
-    // A POST in the place of a PATCH is tried without content first.
-    if request.has("Upload-Offset"), count > 0 || request.fileOffset > 0 {
+    if case .tryingPost(_, let confirmed) = upload.state {
+      require(count == 0 && request.value("Upload-Offset") == String(confirmed), "a trial with content, or elsewhere")
+    } else if request.has("Upload-Offset") {
       require(request.value("Upload-Offset") == String(request.fileOffset), "another offset than the content's")
       let before = inFlight.last.map { $0.fileOffset + $0.contentLength } ?? upload.confirmed
       require(request.fileOffset == before, "a gap: \(request.fileOffset) behind \(before)")

@@ -43,7 +43,10 @@ struct FormLimitsTests {
     let limits = limits((50, hive, 1000), (70, "https://other/", 2000))
     #expect(limits.encoded == bytes("50 1000 https://hive/\n70 2000 https://other/\n"))
     #expect(FormLimits(decoding: limits.encoded) == limits)
-    let torn = bytes("x 1 https://a/\n5 https://b/\n0 1 https://c/\n\n5 1 https://d/ e\n50 1000 https://hive/\n70 20")
+    let torn = bytes(
+      "x 1 https://a/\n5 https://b/\n0 1 https://c/\n\n5 1 https://d/ e\n5 9223372036854775807 https://f/\n"
+        + "50 1000 https://hive/\n70 20")
     #expect(FormLimits(decoding: torn) == self.limits((50, hive, 1000)))
+    #expect(limits.length(at: hive, now: -1_000_000_000_000) == nil)
   }
 }

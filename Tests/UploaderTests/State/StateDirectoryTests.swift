@@ -261,6 +261,15 @@ struct StateDirectoryTests {
     #expect(try bench.open().lock("5e1f0a77") != nil)
   }
 
+  /// On FAT, other users can read what is in the directory, whatever its files should be.
+  @Test func aLockShowsWhetherOthersCanReadTheRecord() throws {
+    let lock = try #require(try bench.open().lock("5e1f0a77"))
+    for (mode, isPrivate) in [(0o600, true), (0o640, false), (0o604, false)] as [(mode_t, Bool)] {
+      chmod(bench.path + "/5e1f0a77.lock", mode)
+      #expect(lock.isPrivate == isPrivate)
+    }
+  }
+
   @Test func whoAsksWhetherItIsLockedLeavesNoLock() throws {
     let directory = try bench.open()
     #expect(!directory.isLocked("5e1f0a77") && !bench.names.contains("5e1f0a77.lock"))
