@@ -58,7 +58,6 @@ struct MultipartTask: Sendable {
   }
 
   mutating func next() throws(UploadError) -> TaskStep {
-    if let change = takeUnsaved() { return .save(change) }
     switch state {
     case .posting, .unnumbered: return .ask(try post())
     case .recalling, .verifying: return .hash(.wholeFile)
