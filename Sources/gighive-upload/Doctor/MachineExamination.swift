@@ -24,12 +24,11 @@ enum MachineExamination {
     guard let path else { return findings.add(Finding(.stateDirectory, .failure(.state(.noDirectory)))) }
     let (existing, missing) = nearest(to: path)
     var error = missing
-    var space: MachineChecks.Space?
+    var space: FreeSpace?
     if error == nil, let name = existing.cString {
       let result = shim_may_create_in(name)
       if result < 0 { error = SystemError(result: result) }
-      let (free, files) = (shim_free_space(name), shim_free_files(name))
-      if free >= 0, files >= 0 { space = MachineChecks.Space(free: free, files: files) }
+      space = FreeSpace(at: existing)
     }
     let noSpace = SystemError(code: SHIM_ENOSPC)
     findings.add(
