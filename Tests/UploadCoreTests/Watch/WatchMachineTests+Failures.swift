@@ -270,6 +270,24 @@ extension WatchMachineTests {
     #expect(WatchedFile.Pause(sends, message: nil, unixSeconds: 110 + 86_400) == nil)
   }
 
+  @Test(arguments: [
+    (FileWriters.writer, "It is still being written."), (.notNow(SystemError(code: 24)), "cannot be found out now."),
+    (.undetectable(SystemError(code: 22)), "when it has not changed for some time."),
+    (.noWriter, "It has just changed."),
+  ])
+  func theStatusSaysWhyARecordingCannotBeSentYet(writers: FileWriters, reason: String) {
+    var machine = WatchMachine(.init(settleMilliseconds: 10), seed: 1)
+    let file = WatchedFile(key: 1, size: 1000, modifiedSeconds: 0, writers: writers)
+    machine.noteInspection([1], .file(file), now: 0)
+    machine.noteInspection([1], .file(file), now: 1)
+    let group = machine.snapshot(destination: "", [], now: 1, unixSeconds: 300)
+    #expect(group.unreadyCount == 1 && group.unready.map(\.message).first?.hasSuffix(reason) == true)
+    #expect(group.waitingCount == 1 && group.postponedCount == 0)
+    machine.noteInspection([1], .file(file), now: 20)
+    #expect(
+      (machine.snapshot(destination: "", [], now: 20, unixSeconds: 300).unreadyCount == 0) == (writers == .noWriter))
+  }
+
   /// The server has said what is wrong with the recording, each time.
   @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
     let failure = WorkerEvent.Failure(
