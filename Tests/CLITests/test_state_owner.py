@@ -243,6 +243,42 @@ def test_a_watcher_works_as_the_owner_too_and_cannot_pass_the_password_on(board)
     assert found == {(USER, GROUP)}
 
 
+@pytest.mark.parametrize(
+    "directory, restart",
+    [
+        (RUN, "systemctl restart gighive-upload-watch"),
+        ("/run/user/48123/credentials/uploads@venue.service", "systemctl --user restart uploads@venue"),
+    ],
+)
+def test_after_a_refused_password_the_log_and_the_status_name_the_restart(board, directory, restart):
+    """systemd's copy of the password does not change before."""
+    hint = f"After a correction, run {restart}: systemd passes secrets on only when the service starts."
+
+    def test(board):
+        board.serve()
+        board.recording("a.wav")
+        with open("/etc/gighive-upload.conf", "a") as file:
+            file.write("settle = 300ms\n")
+        log = Path("/run/log")
+        with open(log, "wb") as stream:
+            running = board.start_service("watch", directory=directory, stdout=stream, stderr=stream)
+        wait_until(lambda: hint in log.read_text() or running.process.poll() is not None, 30, what="the hint in the log")
+        text = log.read_text()
+
+        def shown():
+            text = " ".join(board.run("status").check().out.split())
+            return text if "PAUSED" in text else None
+
+        status = wait_until(shown, 30, what="the pause in the status")
+        running.signal(signal.SIGTERM)
+        running.wait()
+        return text, status
+
+    text, shown = board(test)
+    assert hint in text and "when a credentials file changes" not in text
+    assert hint in shown
+
+
 def test_an_additional_service_has_a_password_of_its_own(board):
     def test(board):
         place = Path("/etc/gighive-upload")

@@ -38,6 +38,16 @@ enum CredentialStore {
   /// Whether systemd has passed it to this service.
   static func isPassed(_ path: LocalPath) -> Bool { passedDirectory?.contains(path.bytes) ?? false }
 
+  /// The command that has systemd pass these files again; nil if it has passed none of them.
+  static func restartCommand(for files: [LocalPath]) -> String? {
+    guard let directory = passedDirectory, files.contains(where: { isPassed($0) }) else { return nil }
+    // /run/credentials/UNIT, or that of a user's own service.
+    let unit = directory.lastComponent
+    let isUsers = !directory.bytes.starts(with: "/run/credentials/".utf8)
+    return "systemctl " + (isUsers ? "--user " : "") + "restart "
+      + (unit.hasSuffix(".service") ? String(unit.dropLast(8)) : unit)
+  }
+
   /// Opens the files in the store before root becomes another user. The configurations that name them are root's own.
   static func keep() {
     for index in stored.indices where stored[index].descriptor < 0 {

@@ -87,6 +87,7 @@ struct WatchArguments {
     let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile?.path : nil
     credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
     settings.jobs = sending.jobs
+    settings.restartCommand = CredentialStore.restartCommand(for: credentialFiles)
     self.settings = settings
     self.existing = existing
     self.interface = interface
