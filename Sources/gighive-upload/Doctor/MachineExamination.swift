@@ -16,6 +16,7 @@ enum MachineExamination {
     let count = Limits.descriptorCount + Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     findings.add(MachineChecks.openFiles(count, error: result == 0 ? nil : SystemError(result: result)))
+    if let user = StateOwner.user { findings.add(Finding(.user, .ok("this runs as " + user))) }
     examineState(arguments.common.statePath, isNeeded: needsRecords, findings)
   }
 

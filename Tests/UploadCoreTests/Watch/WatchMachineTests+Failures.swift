@@ -143,6 +143,27 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.count(.resumed) == 1)
   }
 
+  @Test func afterRefusedCredentialsTheLogAndTheStatusNameTheRestartThatReadsOthers() {
+    for (exitCode, expected) in [(Int64(6), true), (5, false)] {
+      var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
+      settings.restartCommand = "systemctl restart uploads"
+      var station = SimulatedStation(settings)
+      station.refuses = { _ in WorkerEvent.Failure("refused.", exitCode: exitCode, .destination) }
+      station.write("/a")
+      station.run(until: 5 * minute)
+      let hint =
+        "refused. After a correction, run systemctl restart uploads: systemd passes secrets on only when the service starts."
+      let message = expected ? hint : "refused."
+      #expect(
+        station.notices.last?.message
+          == message + " Nothing is sent until this is fixed; the watcher retries every hour.")
+      let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
+      var reason = ""
+      if case .paused(_, _, let text) = shown.state { reason = text }
+      #expect(reason == message)
+    }
+  }
+
   @Test func a403ConcernsAFileAndASecondOneTheDestination() {
     let failure = WorkerEvent.Failure("403.", exitCode: 6, .file, status: 403)
     var station = station(failure, of: ["/a"], writing: ["/b", "/c"])
