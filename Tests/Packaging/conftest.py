@@ -26,6 +26,7 @@ LONG = pytest.mark.skipif(not os.environ.get("LONG"), reason="only with LONG=1")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "roots: installs packages in a fresh system")
+    config.addinivalue_line("markers", "short: does so in a minute")
     if not BINARY.exists():
         pytest.exit(f"there is no program at {BINARY}: run `make static`", returncode=3)
 
@@ -79,15 +80,18 @@ def units(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
-def former(shared, packages) -> Path:
-    """The Debian package for x86_64 with a lower version."""
+def former(shared, packages):
+    """The Debian package of an architecture with a lower version."""
 
-    def make(directory: Path) -> None:
-        (package,) = packages.glob("*_amd64.deb")
+    def make(directory: Path, package: Path) -> None:
         subprocess.run(["dpkg-deb", "-R", package, directory / "tree"], check=True)
         control = directory / "tree/DEBIAN/control"
         control.write_text(re.sub("^Version: .*", "Version: 0.0.9", control.read_text(), flags=re.MULTILINE))
         command = ["dpkg-deb", "--root-owner-group", "-Znone", "-b", directory / "tree", directory / "former.deb"]
         subprocess.run(command, check=True, capture_output=True)
 
-    return shared("former", make) / "former.deb"
+    def made(name: str) -> Path:
+        (package,) = packages.glob(f"*_{name}.deb")
+        return shared(f"former-{name}", lambda directory: make(directory, package)) / "former.deb"
+
+    return made

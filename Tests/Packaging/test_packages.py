@@ -109,7 +109,7 @@ def test_it_installs_and_leaves_nothing_after_its_removal(packages, dpkg):
 
 def test_an_upgrade_leaves_the_records_to_their_owner(packages, former, dpkg):
     """With User=pi, they belong to pi."""
-    dpkg("-i", former)
+    dpkg("-i", former("amd64"))
     records = dpkg.root / "var/lib/gighive-upload"
     records.chmod(0o750)
     if os.geteuid() == 0:
@@ -120,7 +120,7 @@ def test_an_upgrade_leaves_the_records_to_their_owner(packages, former, dpkg):
 
 
 def test_a_purge_removes_links_and_names_what_stays(packages, former, dpkg):
-    dpkg("-i", former)
+    dpkg("-i", former("amd64"))
     dpkg("-i", deb(packages, "x86_64"))
     output("systemctl", f"--root={dpkg.root}", "enable", "gighive-upload-watch.service", "gighive-upload-watch@venue.service")
     wants = dpkg.root / "etc/systemd/system/multi-user.target.wants"
