@@ -105,6 +105,7 @@ def test_it_installs_and_leaves_nothing_after_its_removal(packages, dpkg):
     assert not list(dpkg.root.rglob("*.wants/*")), "the service was enabled"
     said = dpkg("--purge", "gighive-upload")
     assert "these stay" not in said and installed_files(dpkg.root) == before
+    assert not (dpkg.root / "var/lib/gighive-upload").exists()
 
 
 def test_an_upgrade_leaves_the_records_to_their_owner(packages, former, dpkg):
@@ -146,6 +147,8 @@ RPM = [name for name in ("x86_64", "aarch64") if name in ARCHITECTURES]
 @pytest.fixture
 def rpm(tmp_path):
     """rpm in a root with BusyBox, whose systemctl writes down what it is told."""
+    if os.geteuid() != 0:
+        pytest.skip("rpm --root needs root")
     root = tmp_path / "root"
     (root / "bin").mkdir(parents=True)
     shutil.copy("/bin/busybox", root / "bin/busybox")
@@ -171,9 +174,8 @@ def test_the_rpm_installs_is_whole_and_can_be_removed(packages, rpm, architectur
     rpm("-i", "--ignorearch", package)
     assert (rpm.root / "usr/bin/gighive-upload").read_bytes() == (DIST / f"gighive-upload-{architecture}").read_bytes()
     assert output("rpm", "-qp", "--queryformat", "%{ARCH} %{BUILDHOST} %{RECOMMENDS}", package) == f"{architecture} reproducible ca-certificates"
-    assert not {line for line in output("rpm", "-qp", "--requires", package).split("\n") if line} - {
-        "/bin/sh", *(line for line in output("rpm", "-qp", "--requires", package).split("\n") if line.startswith("rpmlib("))
-    }
+    needed = output("rpm", "-qp", "--requires", package).splitlines()
+    assert {line for line in needed if not line.startswith("rpmlib(")} == {"/bin/sh"}
     rpm("-V", "gighive-upload")
     assert (rpm.root / "said").read_text() == "daemon-reload\n"
     rpm("-i", "--ignorearch", "--replacepkgs", package)

@@ -7,7 +7,9 @@ COMPONENTS is the directory with what each binary is built from, REFERENCE the o
 """
 
 import hashlib
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import contents
@@ -27,20 +29,25 @@ def archive(build: Build, output: Path) -> Path:
     return path
 
 
+def pack(build: Build, output: Path) -> list[Path]:
+    """All packages of an architecture, and its SPDX document."""
+    written = [build.binary, archive(build, output), openwrt.package(build, output)]
+    for kind in (debian, rpm):
+        if build.architecture not in kind.ARCHITECTURES:
+            continue
+        if kind.is_possible():
+            written.append(kind.package(build, output))
+        else:
+            print(f"no {kind.NEEDS} on this machine: no .{kind.SUFFIX} for {build.architecture}", file=sys.stderr)
+    document = output / f"gighive-upload-{build.architecture}.spdx.json"
+    return [*written, document] if document.exists() else written
+
+
 def main() -> None:
     dist, components, reference = map(Path, sys.argv[1:4])
-    written = []
-    for build in [contents.build(architecture, dist, components, reference) for architecture in sys.argv[4:]]:
-        architecture = build.architecture
-        written += [build.binary, archive(build, dist), openwrt.package(build, dist)]
-        for kind in (debian, rpm):
-            if architecture not in kind.ARCHITECTURES:
-                continue
-            if kind.is_possible():
-                written.append(kind.package(build, dist))
-            else:
-                print(f"no {kind.NEEDS} on this machine: no .{kind.SUFFIX} for {architecture}", file=sys.stderr)
-        written += [path for path in [dist / f"gighive-upload-{architecture}.spdx.json"] if path.exists()]
+    builds = [contents.build(architecture, dist, components, reference) for architecture in sys.argv[4:]]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        written = [path for paths in pool.map(pack, builds, [dist] * len(builds)) for path in paths]
     sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(written))
     (dist / "SHA256SUMS").write_text(sums)
     print(sums, end="")

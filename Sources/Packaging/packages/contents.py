@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 DESCRIPTION = "uploads large recordings to a GigHive server"
+HOMEPAGE = os.environ.get("HOMEPAGE") or "https://gighive.invalid/gighive-upload"
+"""Where the packages are released; packages built by others name theirs with $HOMEPAGE."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from contents import EXAMPLE, SYSTEMD, Build
+from contents import EXAMPLE, HOMEPAGE, SYSTEMD, Build
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "armv6": "armel"}
 """A static binary does not care for the ABI of a system's libraries, so that the one for ARMv7 serves armhf."""
@@ -35,7 +35,9 @@ def package(build: Build, output: Path) -> Path:
         _lay_out(build, tree)
         # Dependencies of the build are for building; this only installs.
         command = ["dpkg-buildpackage", "--build=binary", "-a", architecture, "-d", "-us", "-uc"]
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(build.epoch), "DEB_BUILD_OPTIONS": "noautodbgsym"}
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(build.epoch), "HOMEPAGE": HOMEPAGE, "DEB_MAINTAINER": MAINTAINER}
+        # No package of debugging symbols.
+        environment["DEB_BUILD_OPTIONS"] = "noautodbgsym"
         result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             sys.exit(f"{result.stdout}{result.stderr}packages: dpkg-buildpackage failed for {architecture}")

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from contents import Build, service
+from contents import HOMEPAGE, Build, service
 
 ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "aarch64"}
 """Distributions with RPM have no 32-bit boards any more."""
@@ -33,6 +33,7 @@ def package(build: Build, output: Path) -> Path:
             "_topdir": f"{directory}/rpm",
             "tree": f"{directory}/tree",
             "program_version": build.version,
+            "homepage": HOMEPAGE,
             # The same bytes anywhere and at any time.
             "_buildhost": "reproducible",
             "use_source_date_epoch_as_buildtime": "1",
