@@ -42,8 +42,10 @@ def test_the_debian_package_has_the_program_and_its_documents(packages, architec
 @pytest.mark.parametrize("architecture", ["x86_64", *(pytest.param(name, marks=LONG) for name in ARCHITECTURES if name != "x86_64")])
 def test_lintian_has_nothing_to_say(packages, architecture):
     result = subprocess.run(["lintian", "--allow-root", "-I", "--pedantic", deb(packages, architecture)], capture_output=True, text=True, check=False)
-    # The spelling that it finds in OpenSSL's tables depends on the processor.
-    remarks = [line for line in result.stdout.splitlines() if not re.search("^N:|spelling-error-in-binary", line)]
+    # Which machine code looks like misspelt words depends on the processor. Debian 13's lintian has no tag for missing init scripts
+    # any more, and rejects an override of it.
+    expected = "^N:|spelling-error-in-binary|^I: .*package-supports-alternative-init-but-no-init.d-script"
+    remarks = [line for line in result.stdout.splitlines() if not re.search(expected, line)]
     assert result.returncode == 0 and not remarks, result.stdout + result.stderr
 
 
