@@ -64,6 +64,10 @@ def machine(tmp_path_factory, packages, former):
     debootstrap(root, "amd64", "bookworm", "--include=systemd,systemd-sysv,dbus")
     shutil.copy(former("amd64"), root / "root/former.deb")
     shutil.copy(deb(packages, "x86_64"), root / "root/gighive-upload.deb")
+    # Without /proc, as in a chroot that makes an image.
+    assert not (root / "proc/self").exists()
+    for arguments in (["-i", "/root/former.deb"], ["-i", "/root/gighive-upload.deb"], ["--purge", "gighive-upload"]):
+        subprocess.run(["chroot", root, "dpkg", *arguments], check=True, capture_output=True)
     machine = Machine(root)
     yield machine
     machine.nspawn.terminate()
