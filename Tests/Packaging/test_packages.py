@@ -302,19 +302,12 @@ def test_the_spdx_document_names_version_and_distribution(tmp_path, architecture
         assert re.fullmatch(rf"pkg:deb/debian/{name}@[^?+:]+\?distro={release}", purls[name])
 
 
-def test_there_is_no_spdx_document_for_an_unknown_distribution(tmp_path):
-    text = re.sub("^libc6-dev .*", "libc6-dev 2.39-0ubuntu8", (COMPONENTS / "x86_64").read_text(), flags=re.MULTILINE)
+@pytest.mark.parametrize("version", ["2.39-1", "2.41-6ubuntu1"])
+def test_there_is_no_spdx_document_for_an_unknown_distribution(tmp_path, version):
+    text = re.sub("^libc6-dev .*", f"libc6-dev {version}", (COMPONENTS / "x86_64").read_text(), flags=re.MULTILINE)
     (tmp_path / "components").write_text(text)
     result = subprocess.run([PACKAGING / "sbom", BINARY, tmp_path / "components"], capture_output=True, text=True, check=False)
-    assert result.returncode == 1 and "2.39-0ubuntu8" in result.stderr and not result.stdout
-
-
-def test_the_sums_are_those_of_the_files(packages):
-    lines = (packages / "SHA256SUMS").read_text().splitlines()
-    assert len(lines) == 4 * len(ARCHITECTURES) + len(RPM)
-    for line in lines:
-        total, name = line.split("  ")
-        assert hashlib.sha256((packages / name).read_bytes()).hexdigest() == total
+    assert result.returncode == 1 and version in result.stderr and not result.stdout
 
 
 # MARK: make install
