@@ -122,8 +122,9 @@ def test_another_user_keeps_the_records(machine):
     machine.write(f"etc/systemd/system/{UNIT}.d/override.conf", "[Service]\nUser=pi\n")
     machine.run("systemctl", "daemon-reload")
     machine.run("systemctl", "restart", UNIT)
-    # At every boot, and at every upgrade.
+    # At every boot, and at every upgrade: systemd itself gives the directory to the user only when the service starts.
     machine.run("systemd-tmpfiles", "--create")
+    assert machine.owner("/var/lib/gighive-upload") == "pi"
     machine.run("dpkg", "-i", "/root/gighive-upload.deb")
     assert machine.owner("/var/lib/gighive-upload") == "pi"
     assert machine.property(UNIT, "ActiveState") == "active"
