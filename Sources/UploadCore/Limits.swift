@@ -234,6 +234,8 @@ package enum Limits {
   package static let silentAddressCount = 32
   /// The length of TCP segments where longer ones may not pass, in bytes: they fit into the smallest packets of IPv6, 1280 bytes.
   package static let narrowSegmentLength: Int32 = 1220
+  /// The length of the packets that they are in over IPv6, in bytes.
+  package static let narrowPacketLength: Int32 = 1280
   /// If no more content was acknowledged, in bytes, perhaps only short packets pass.
   package static let narrowEvidence: Int64 = 65_536
 
@@ -393,6 +395,8 @@ package enum Limits {
   /// How much must be free before it is made, in bytes and in files: otherwise it would take from recorders what a removal has just freed.
   package static let ballastFromFreeBytes: Int64 = 10_000_000
   package static let ballastFromFreeFiles: Int64 = 32
+  /// With fewer free inodes, space is short: a recorder may need several for one recording.
+  package static let leastFreeFiles: Int64 = 8
   /// Numbers that are tried for the name of a recording if there is another file of that name.
   package static let numberedNameCount = 999
   /// Postponed removals that one `send` retries at its end; more of them wait for the next one.

@@ -51,6 +51,7 @@ struct Main {
     func options() throws(UsageError) -> [GivenOption] {
       let options = try ConfiguredOptions.options(with: given, for: command)
       MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
+      StateOwner.become(for: try CommonArguments(options))
       return options
     }
     switch command {

@@ -28,7 +28,8 @@ def check(line: str) -> dict:
 
 
 def _check_group(line: str, group: dict) -> None:
-    parts = {"directory": group["directories"], "active": group["uploads"], "set_aside": group["postponed"] + group["set_aside"], "group": [group]}
+    parts = {"directory": group["directories"], "active": group["uploads"], "group": [group]}
+    parts["set_aside"] = group["unready"] + group["postponed"] + group["set_aside"]
     parts["delivery"] = [group["last_delivery"]] if group["last_delivery"] else []
     for kind, documents in parts.items():
         for document in documents:

@@ -20,7 +20,7 @@ def card(tmp_path):
     """A file system of its own, with 8 MB."""
     place = tmp_path / "card"
     place.mkdir()
-    mount(place, "size=8m")
+    mount(place, "size=8m", "nr_inodes=100")
     yield place
     subprocess.run(["umount", place], capture_output=True)
 
@@ -41,6 +41,12 @@ def deliver(program, recording, card):
     return deliver
 
 
+def take_inodes(card, left: int) -> None:
+    """Creates empty files until the file system can have only so many more."""
+    while (more := os.statvfs(card).f_favail - left) > 0:
+        (card / f"filler{more}-{left}.part").touch()
+
+
 def free(card) -> int:
     status = os.statvfs(card)
     return status.f_bavail * status.f_frsize
@@ -49,6 +55,19 @@ def free(card) -> int:
 def clean(program, card, more: int, *options, **settings):
     """Asks for so many bytes more than are free."""
     return program.run("clean", card, "--keep-free", free(card) + more, *options, **{"env": PASSWORD, **settings})
+
+
+def test_a_file_system_that_can_have_no_more_files_is_short_of_space(hive, program, deliver, card):
+    """Each removal gives back one inode."""
+    stub = hive()
+    files = deliver(stub)
+    take_inodes(card, 6)
+    result = program.run("clean", card, "--keep-free", "1M", env=PASSWORD)
+    assert result.code == 0 and "2 files removed" in result.out, result
+    assert [file.exists() for file in files] == [False, False, True]
+    take_inodes(card, 0)
+    result = program.run("clean", card, "--keep-free", "1M", env=PASSWORD)
+    assert result.code != 0 and "only 1 more files can be created" in result.err, result
 
 
 def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, program, deliver, card):

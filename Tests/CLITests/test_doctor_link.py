@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from lan import THEIR_IPV6, THEIRS, Server, gives, on_lan
 from namespaces import alone, command
 from pages import NGINX_413, answer
 from program import private, trust, wait_until
@@ -123,6 +124,57 @@ def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(measured_through)
     assert "waits in a queue" in event["remedy"] and "cable" not in event["remedy"], event
     limit = re.search(r"--limit-rate ([0-9]+)(k|M),", event["remedy"])
     assert 100_000 < int(limit[1]) * {"k": 1000, "M": 1_000_000}[limit[2]] < 500_000 and is_empty(stub)
+
+
+# A path that drops long packets and does not say so.
+
+
+@pytest.fixture
+def on_narrow_path(hive):
+    """Runs a test with a stub at the other end of a line that takes no packets of more than 1280 bytes."""
+
+    def run(test, *, ipv6=False, **options):
+        server = Server(gives())
+
+        def stub():
+            """The server announces that it takes segments for an Ethernet."""
+            command("ip", "link", "set", "lan1", "mtu", "1280")
+            command("ip", "route", "change", "192.168.77.0/24", "dev", "lan1", "advmss", "1460")
+            command("ip", "-6", "route", "replace", "fe80::/64", "dev", "lan1", "metric", "256", "advmss", "1440")
+            return hive(host="::" if ipv6 else "0.0.0.0", **options)
+
+        def here():
+            """The device would cut long segments itself, after the path has let them pass."""
+            command("ip", "link", "set", "lan0", "gso_max_segs", "1")
+            address = f"[{THEIR_IPV6}%25lan0]" if ipv6 else THEIRS
+            return test(f"http://{address}:{server.stub.port}", server.stub)
+
+        return on_lan(server, stub, here)
+
+    return run
+
+
+@pytest.mark.parametrize("ipv6", [False, True])
+@pytest.mark.parametrize("tus", [True, False])
+def test_a_path_that_drops_long_packets_is_named(on_narrow_path, examine, ipv6, tus):
+    def test(url, stub):
+        event = found(examine(url, *USER, "--link", "--json").check(), "link")
+        assert event["result"] == "warning" and "longer ones than 1280 bytes do not arrive" in event["message"], event
+        assert "path MTU" in event["remedy"] and ipv6 == ("--ipv4" in event["remedy"]) and is_empty(stub)
+
+    on_narrow_path(test, ipv6=ipv6, tus=tus)
+
+
+@pytest.mark.parametrize("ipv6", [False, True])
+def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, run, recording, ipv6):
+    def test(url, stub):
+        file = recording(5_000_000)
+        run(
+            "send", file, "--server", url, *USER, "--label", "x", "--protocol", "tus", "--stall-timeout", "3s",
+            "--retry-max-delay", "10ms", env=PASSWORD, retries=1).check()
+        assert len(stub.recordings) == 1
+
+    on_narrow_path(test, ipv6=ipv6)
 
 
 # What does not work.

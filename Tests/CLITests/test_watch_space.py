@@ -6,7 +6,7 @@ import time
 
 import pytest
 from program import root, wait_until
-from test_clean import card, free
+from test_clean import card, free, take_inodes
 from uploads import of_kind, sha256
 from watching import got, has, wait_for_status, write
 
@@ -51,6 +51,18 @@ def test_the_oldest_delivery_makes_room_and_what_is_not_delivered_stays(hive, ke
     assert [file.exists() for file in (refused, *files)] == [True, False, False, True]
     assert got(stub) == ["a", "b", "c"] and len(of_kind(stub, "asset")) == 2
     assert "space" not in watching.log.lower()
+
+
+def test_inodes_that_run_out_are_a_shortage(hive, kept_free, card):
+    stub = hive()
+    watching = kept_free(stub, wanted="1M")
+    file = write(card / "a.wav", 1000)
+    watching.says("a.wav: delivered.")
+    assert file.exists()
+    take_inodes(card, 3)
+    watching.says("a.wav: removed after its delivery.")
+    watching.says("more files can be created")
+    watching.stop()
 
 
 def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_space(hive, kept_free, card, tmp_path, program):

@@ -9,6 +9,7 @@
 #include "shim_network.h"
 #include "shim_multicast.h"
 #include "shim_process.h"
+#include "shim_user.h"
 #include "shim_service.h"
 #include "shim_watch.h"
 #include "shim_output.h"

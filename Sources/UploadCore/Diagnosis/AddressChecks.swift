@@ -29,7 +29,7 @@ package enum AddressChecks {
         remedy: "Every connection attempt tries them, too. Correct the DNS entry, the server or the route" + choice))
   }
 
-  private static func isIPv6(_ address: String) -> Bool { address.utf8.first == UInt8(ascii: "[") }
+  static func isIPv6(_ address: String) -> Bool { address.utf8.first == UInt8(ascii: "[") }
 
   private static func list(_ texts: [String]) -> String { texts.joined(separator: ", ") }
 }

@@ -4,6 +4,7 @@ package struct Finding: Sendable {
   package enum Check: String, Sendable, CaseIterable {
     case clock, entropy, memory
     case openFiles = "open-files"
+    case user
     case stateDirectory = "state-directory"
     case file, proxy, connection
     case addresses, tls, certificate

@@ -3,7 +3,10 @@ package enum LinkChecks {
   /// - Parameters:
   ///   - peer: the server's address.
   ///   - proxy: the one that requests go through, where the link ends; nil for none.
-  package static func finding(_ measurement: LinkMeasurement, to peer: String, proxy: String?) -> Finding {
+  ///   - isNarrow: whether it was measured with short segments, because nothing has arrived without.
+  package static func finding(
+    _ measurement: LinkMeasurement, to peer: String, proxy: String?, isNarrow: Bool
+  ) -> Finding {
     let hop = proxy.map { "the proxy " + $0 } ?? peer
     guard measurement.isAlive else {
       let error = UploadError.timedOut(.sending, peer: hop, limitMilliseconds: measurement.milliseconds)
@@ -15,6 +18,15 @@ package enum LinkChecks {
     }
     text += "; " + share(measurement.segments)
     var remedies: [String] = []
+    if isNarrow {
+      text +=
+        ", but only in short packets: longer ones than " + String(Limits.narrowPacketLength)
+        + " bytes do not arrive"
+      remedies.append(
+        "The path MTU is smaller than the routers on the way say, as behind some tunnels. Uploads stall once, then use short"
+          + " packets. Lower the MTU of this machine's interface, or limit the MSS on the router"
+          + (AddressChecks.isIPv6(peer) ? ", or use --ipv4." : "."))
+    }
     if let (idle, loaded) = measurement.roundTrip, isQueue(idle, loaded) {
       remedies.append(
         "Everybody on this link waits in a queue of " + time(loaded - idle) + " while it is full. --limit-rate "
@@ -31,7 +43,7 @@ package enum LinkChecks {
   /// - Parameters:
   ///   - result: the response to a form that lacks its label, so that GigHive stores nothing; or that form was cut short.
   ///   - length: that of the file in it, in bytes.
-  package static func form(_ result: ProbeResult, length: Int64, proxy: String?) -> Finding {
+  package static func form(_ result: ProbeResult, length: Int64, proxy: String?, isNarrow: Bool) -> Finding {
     let isMeasured =
       result.answer.map { result.shown?.software == .gigHive && ($0.isSuccess || [400, 409].contains($0.status)) }
       ?? (result.error == nil)
@@ -40,7 +52,18 @@ package enum LinkChecks {
       let about = "a form of " + SizeText.short(length) + ", after " + SizeText.exact(result.arrivedLength)
       return Finding(.link, .failure(error, about: about, answer: result.shown))
     }
-    return finding(link, to: result.peer ?? "", proxy: proxy)
+    return finding(link, to: result.peer ?? "", proxy: proxy, isNarrow: isNarrow)
+  }
+
+  /// Whether nothing of what was sent has arrived, although the connection stands: perhaps only short packets pass.
+  package static func mayBeNarrow(_ result: ProbeResult) -> Bool {
+    guard let link = result.link, !link.isAlive, result.answer == nil else { return false }
+    switch result.error {
+    case nil, .timedOut: return true
+    // The server waited, and got nothing.
+    case .connectionLost: return link.milliseconds >= Limits.linkSettlingMilliseconds
+    default: return false
+    }
   }
 
   /// The length to try after a refusal of this one, in bytes; nil if it was not refused, or is short already.

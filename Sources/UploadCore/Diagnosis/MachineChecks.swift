@@ -53,26 +53,13 @@ package enum MachineChecks {
         remedy: "Raise the limit (ulimit -n, or LimitNOFILE= of the service)."))
   }
 
-  /// What is left on a file system.
-  package struct Space: Sendable {
-    /// In bytes.
-    let free: Int64
-    /// How many more files it can have.
-    let files: Int64
-
-    package init(free: Int64, files: Int64) {
-      self.free = free
-      self.files = files
-    }
-  }
-
   /// - Parameters:
   ///   - path: the state directory.
   ///   - error: why nothing can be written there; nil if it can.
   ///   - space: nil if it is not known.
   ///   - isNeeded: whether a recording is not sent without a record. A form is.
   package static func stateDirectory(
-    _ path: LocalPath, error: SystemError?, noSpace: SystemError, space: Space?, isNeeded: Bool
+    _ path: LocalPath, error: SystemError?, noSpace: SystemError, space: FreeSpace?, isNeeded: Bool
   ) -> Finding {
     let name = "the state directory " + PrintableText.line(path.text)
     func failure(_ error: SystemError, _ about: String, remedy: String?) -> Finding {
@@ -94,9 +81,9 @@ package enum MachineChecks {
         noSpace, "no more files can be created (the file system has no free inodes) in " + name,
         remedy: "Remove files that are not needed (df -i counts), or choose another directory with --state-dir.")
     }
-    let text = SizeText.short(space.free) + " are free for " + name
-    if space.free >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
-    if space.free < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
+    let text = SizeText.short(space.bytes) + " are free for " + name
+    if space.bytes >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
+    if space.bytes < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
     return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
   }
 }

@@ -43,6 +43,8 @@ package final class TestUpload {
   private var upload: TusUpload
   private var activity = Activity.sending
   private var cut = Cut.untried
+  /// Whether the link is measured with short segments, because nothing has arrived without.
+  private var isNarrow = false
   private var asked: (method: String, length: Int64, cut: ProbeCut?) = ("", 0, nil)
   /// Whether the server may have created an upload whose address has not arrived.
   private var mayHaveCreated = false
@@ -142,7 +144,7 @@ package final class TestUpload {
 
   private func patchCut(_ length: Int64) -> ProbeCut? {
     switch (aim, cut) {
-    case (.link, _): .afterMilliseconds(Limits.linkMilliseconds)
+    case (.link, _): .afterMilliseconds(Limits.linkMilliseconds, isNarrow: isNarrow)
     case (.limits, .untried): part(of: length).map { .afterBytes($0) }
     case (.limits, _), (.address, _): nil
     }
@@ -187,6 +189,10 @@ package final class TestUpload {
       if result.error?.isUnreachable == true {
         upload.interrupted(arrived: 0, sent: .none, isUnreachable: true)
         if upload.isMoving { return }
+      }
+      if !isNarrow, LinkChecks.mayBeNarrow(result) {
+        isNarrow = true
+        return upload.interrupted(arrived: 0)
       }
       guard asked.cut != nil, result.error == nil else { return fail(result.error, result) }
       if case .link(let proxy, _) = aim { return reportLink(result, proxy) }
@@ -284,7 +290,7 @@ package final class TestUpload {
 
   private func reportLink(_ result: ProbeResult, _ proxy: String?) {
     guard let link = result.link else { return fail(result.error, result) }
-    findings.append(LinkChecks.finding(link, to: result.peer ?? "", proxy: proxy))
+    findings.append(LinkChecks.finding(link, to: result.peer ?? "", proxy: proxy, isNarrow: isNarrow))
     remove()
   }
 

@@ -26,6 +26,8 @@ public enum TLSError: Error, Equatable, Sendable {
 public enum ChainProblem: Equatable, Sendable {
   /// One of those above the server's own has expired: the one with this name, which is at this place of those that the server sends.
   case expiredIssuer(name: String, place: Int, day: String)
+  /// The authority with this name has expired, as this machine knows it. All that the server sends is current.
+  case expiredAuthority(name: String)
   /// The server's own certificate has come alone, without that of its issuer.
   case missingIssuer(name: String)
   /// This machine does not know the authority with this name.
@@ -50,6 +52,8 @@ extension TLSError {
       let issuer = facts.issuers[expired]
       let day = String(Timestamp.text(seconds: issuer.validUntilSeconds).prefix(10))
       self = .chain(.expiredIssuer(name: issuer.name, place: expired + 2, day: day), reason: reason)
+    } else if code == TLSError.expired, facts.validUntilSeconds > now {
+      self = .chain(.expiredAuthority(name: facts.authority), reason: reason)
     } else if TLSError.withoutIssuer.contains(code) {
       self =
         facts.issuers.isEmpty

@@ -57,6 +57,27 @@ struct WatchCandidate: Sendable {
   /// When the last progress was reported (monotonic clock).
   var progressAt: Int64?
 
+  /// Why it cannot be sent yet, for people; nil if it can, or waits until a time of its own.
+  var unreadyReason: String? {
+    switch phase {
+    case .given: nil
+    case .judging(let judgement): judgement.message
+    case .ready: isComparison ? "It was delivered before, and is compared when nothing is sent." : nil
+    case .settling: unsettledReason
+    }
+  }
+
+  private var unsettledReason: String {
+    let time = "it is sent when it has not changed for some time."
+    switch file.writers {
+    case .writer: return "It is still being written."
+    case .notNow: return "Whether it is still being written cannot be found out now."
+    case .undetectable: return "Whether it is still being written cannot be found out: " + time
+    case .noWriter where hasGrown: return "It has grown since its delivery: " + time
+    case .noWriter, nil: return "It has just changed."
+    }
+  }
+
   var isGiven: Bool { if case .given = phase { true } else { false } }
 
   /// Whether it is sent before the other one.

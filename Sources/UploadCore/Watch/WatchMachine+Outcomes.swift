@@ -137,7 +137,7 @@ extension WatchMachine {
       // A response about the recording shows that the destination works.
       if failure.status != nil { noteContact() } else { health.noteInconclusive(now: now) }
       judge(index, failure, now, unixSeconds)
-    case .destination: pause(failure.message, now, unixSeconds)
+    case .destination: pause(failure, now, unixSeconds)
     case .network where failure.isServerFailure: noteServerTrouble(index, failure, now, unixSeconds)
     case .network:
       noteAttempt(index)
@@ -203,14 +203,14 @@ extension WatchMachine {
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
     let path = candidates[index].path
-    if health.isPaused { return pause(failure.message, now, unixSeconds) }
+    if health.isPaused { return pause(failure, now, unixSeconds) }
     guard let first = health.forbidden, first != path else {
       health.forbidden = path
       noteContact()
       return judge(index, failure, now, unixSeconds)
     }
     health.forbidden = nil
-    pause(failure.message, now, unixSeconds)
+    pause(failure, now, unixSeconds)
     leftAlone.drop(first)
     if let other = candidates.position(of: first) {
       if case .judging = candidates[other].phase { makeReady(other, at: now) }
@@ -219,13 +219,18 @@ extension WatchMachine {
     }
   }
 
-  private mutating func pause(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
+  private mutating func pause(_ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64) {
+    var message = failure.message
+    // In the message, because `status` shows that.
+    if failure.exitCode == Int64(ExitCode.credentialsRefused), let command = settings.restartCommand {
+      message += " After a correction, run " + command + ": systemd passes secrets on only when the service starts."
+    }
     guard health.notePause(message, now: now, unixSeconds: unixSeconds) else { return }
     report.notices.append(
       WatchNotice(
         .paused,
-        message + " Nothing is sent until this is fixed; the watcher retries every hour, and when a credentials file "
-          + "changes.", .error))
+        message + " Nothing is sent until this is fixed; the watcher retries every hour"
+          + (settings.restartCommand == nil ? ", and when a credentials file changes." : "."), .error))
   }
 
   private mutating func noteTrouble(_ message: String, isLocal: Bool = false, _ now: Int64, _ unixSeconds: Int64) {
@@ -300,7 +305,10 @@ extension WatchMachine {
     guard isUnexpected else { return }
     report.totals.failedCount += 1
     // Wrong options, or a configuration that the worker does not accept.
-    if end == .exited(ExitCode.usage) { return pause("the upload process refused its options.", now, unixSeconds) }
+    if end == .exited(ExitCode.usage) {
+      let failure = WorkerEvent.Failure("the upload process refused its options.", exitCode: Int64(ExitCode.usage))
+      return pause(failure, now, unixSeconds)
+    }
     noteTrouble(worker.lastProblem?.message ?? WatchMachine.message(of: end), isLocal: true, now, unixSeconds)
   }
 

@@ -16,6 +16,11 @@ extension WatchMachine {
     for candidate in candidates where !group.uploads.contains(where: { $0.path == candidate.path }) {
       group.waitingCount += 1
       group.waitingBytes += candidate.file.size
+      if let reason = candidate.unreadyReason {
+        group.unreadyCount += 1
+        guard group.unready.count < Limits.setAsideShown else { continue }
+        group.unready.append(.init(id: candidate.upload.id, path: candidate.path, message: reason, since: nil))
+      }
       guard let reason = candidate.waitReason, candidate.dueAt > now else { continue }
       group.postponedCount += 1
       guard group.postponed.count < Limits.setAsideShown else { continue }

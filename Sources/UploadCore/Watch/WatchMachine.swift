@@ -7,6 +7,8 @@ package struct WatchMachine: Sendable {
     package var order: WatchOrder
     /// Uploads at a time.
     package var jobs: Int
+    /// The command after which a secret that was corrected is read; nil if the watcher notices by itself.
+    package var restartCommand: String?
 
     package init(settleMilliseconds: Int64, order: WatchOrder = .oldest, jobs: Int = 1) {
       self.settleMilliseconds = settleMilliseconds

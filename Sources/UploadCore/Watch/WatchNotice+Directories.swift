@@ -46,11 +46,11 @@ extension WatchNotice {
         + "of other users): files are sent once they have not changed for five minutes.", .warning, path: file)
   }
 
-  package static func spaceNotFreed(_ directory: LocalPath, free: Int64, wanted: Int64) -> WatchNotice {
+  package static func spaceNotFreed(_ directory: LocalPath, _ space: FreeSpace, wanted: Int64) -> WatchNotice {
     let name = PrintableText.line(directory.text)
     return WatchNotice(
       .spaceShort,
-      name + ": only " + SizeText.short(free) + " are free instead of " + SizeText.short(wanted)
+      name + ": " + space.shortage(ofWanted: wanted)
         + ", although enough recordings were removed. Perhaps a snapshot still has their content.", .error,
       path: directory.bytes)
   }

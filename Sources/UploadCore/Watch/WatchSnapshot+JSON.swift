@@ -22,6 +22,8 @@ extension WatchSnapshot.Group {
     object.add("uploads", uploads.map { $0.json })
     object.add("waiting_count", Int64(waitingCount))
     object.add("waiting_bytes", waitingBytes)
+    object.add("unready_count", Int64(unreadyCount))
+    object.add("unready", unready.map { $0.json })
     object.add("postponed_count", Int64(postponedCount))
     object.add("postponed", postponed.map { $0.json })
     object.add("set_aside_count", Int64(setAsideCount))

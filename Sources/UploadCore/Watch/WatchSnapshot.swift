@@ -12,6 +12,9 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var waitingCount = 0
     /// In bytes.
     package var waitingBytes: Int64 = 0
+    /// Those of the waiting ones that cannot be sent yet, as while they are being written; at most ``Limits/setAsideShown``.
+    package var unready: [SetAside] = []
+    package var unreadyCount = 0
     /// Those of the waiting ones that are not sent before a time of their own; at most ``Limits/setAsideShown``.
     package var postponed: [SetAside] = []
     package var postponedCount = 0

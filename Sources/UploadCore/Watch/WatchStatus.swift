@@ -52,6 +52,7 @@ package struct WatchStatus {
     }
     for upload in group["uploads"]?.elements ?? [] { lines += row("uploading", progress(of: upload)) }
     lines += row("waiting", amount(group, "waiting"))
+    lines += failures("not ready", in: group, "unready")
     lines += failures("postponed", in: group, "postponed")
     lines += failures("set aside", in: group, "set_aside")
     lines += row("delivered", amount(group, "delivered") + " since the start")

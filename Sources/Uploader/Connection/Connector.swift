@@ -29,6 +29,7 @@ final class Connector: Steppable {
   private let tls: TLSContext?
   private let routes: Routes?
   private let sendsFile: Bool
+  private let isNarrow: Bool
   private var state: State?
   private var deadline: Int64 = 0
   /// Whether this connection is the second attempt, without X25519MLKEM768.
@@ -42,14 +43,17 @@ final class Connector: Steppable {
   ///   - tls: without it, connecting to an https target fails.
   ///   - routes: what earlier connections have shown; nil if each address gets the same chance.
   ///   - sendsFile: whether a file will be sent. Otherwise the connection takes little memory.
+  ///   - isNarrow: whether it has short segments, whatever `routes` say.
   init(
-    to target: TargetURI, configuration: Configuration, tls: TLSContext?, routes: Routes? = nil, sendsFile: Bool = true
+    to target: TargetURI, configuration: Configuration, tls: TLSContext?, routes: Routes? = nil,
+    sendsFile: Bool = true, isNarrow: Bool = false
   ) {
     self.target = target
     self.configuration = configuration
     self.tls = tls
     self.routes = routes
     self.sendsFile = sendsFile
+    self.isNarrow = isNarrow
     proxy = configuration.proxies.proxy(for: target)
   }
 
@@ -170,7 +174,7 @@ final class Connector: Steppable {
     let order = routes?.memory.order(self.addresses) ?? Array(addresses.indices)
     let race = ConnectionRace(
       order.map { addresses[$0] }, host: host, congestion: configuration.congestionControl,
-      isNarrow: routes?.memory.isNarrow(host) ?? false, now: now,
+      isNarrow: isNarrow || routes?.memory.isNarrow(host) ?? false, now: now,
       diagnostics: configuration.diagnostics)
     state = .racing(race)
     return try stepRace(race, now)

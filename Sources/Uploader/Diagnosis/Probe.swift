@@ -37,7 +37,8 @@ final class Probe: Steppable {
     self.cut = cut
     self.configuration = configuration
     self.composer = composer
-    state = .connecting(Connector(to: target, configuration: configuration, tls: tls))
+    let isNarrow = if case .afterMilliseconds(_, true) = cut { true } else { false }
+    state = .connecting(Connector(to: target, configuration: configuration, tls: tls, isNarrow: isNarrow))
   }
 
   deinit {
@@ -76,7 +77,7 @@ final class Probe: Steppable {
       head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfterBytes)
     self.content = content
     began = now
-    if case .afterMilliseconds(let milliseconds) = cut {
+    if case .afterMilliseconds(let milliseconds, _) = cut {
       meter = LinkMeter(
         connection.stream.descriptor, content.fileLength, from: now, untilMilliseconds: now + milliseconds)
     }

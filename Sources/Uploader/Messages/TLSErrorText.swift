@@ -101,6 +101,10 @@ extension ChainProblem {
     case .expiredIssuer(let name, let place, let day):
       "Number " + String(place) + " of the certificates that the server sends, " + name + ", expired on " + day
         + ": the server needs a current one of that authority. This machine's clock says " + EventForm.today() + "."
+    case .expiredAuthority(let name):
+      "The server's certificates are current, but this machine's copy of the authority " + name
+        + " has expired: update the package ca-certificates, or the file that you have given. This machine's clock says "
+        + EventForm.today() + "."
     case .missingIssuer(let name):
       "The server sends its own certificate alone, without that of its issuer, " + name
         + ". Let it send its whole chain (fullchain.pem); or if that authority is yours, " + trusting + "."

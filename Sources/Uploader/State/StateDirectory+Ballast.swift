@@ -49,8 +49,8 @@ extension StateDirectory {
   private func makeBallast(_ ballast: LocalPath) {
     // The last file is made last and given up first.
     guard isMissing(part(Limits.ballastFileCount - 1, of: ballast)),
-      shim_free_space(ballast.directory.cName) >= Limits.ballastFromFreeBytes,
-      shim_free_files(ballast.directory.cName) >= Limits.ballastFromFreeFiles
+      let space = FreeSpace(at: ballast.directory), space.bytes >= Limits.ballastFromFreeBytes,
+      space.files >= Limits.ballastFromFreeFiles
     else { return }
     for number in 0..<Limits.ballastFileCount {
       guard writePart(part(number, of: ballast)) else { return giveUpBallast(ballast) }

@@ -371,7 +371,9 @@ final class UploadDriver: Steppable {
     switch interruption.error {
     case .timedOut(.delivering, _, _): return
     case .timedOut(let phase, _, _): isStall = phase == .sending
-    case .connectionLost(_, _, let error): isStall = error?.code == SHIM_ETIMEDOUT
+    case .connectionLost(_, _, let error):
+      // A server that got nothing closes the connection, too.
+      isStall = error?.code == SHIM_ETIMEDOUT || (interruption.sent == .partial && interruption.arrived == 0)
     default: return
     }
     guard isStall || !transferring.transfer.hasResponded else { return }

@@ -13,6 +13,8 @@ struct CommonArguments {
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
   private var stateDirectory: LocalPath?
+  /// Where a configuration file gives it, such as "FILE:12: "; nil if none does.
+  private(set) var statePlace: String?
 
   init() {}
 
@@ -52,7 +54,7 @@ struct CommonArguments {
     if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == ASCII.slash {
       return home.appending("/gighive-upload")
     }
-    if shim_is_root() != 0 { return "/var/lib/gighive-upload" }
+    if StateOwner.beganAsRoot { return "/var/lib/gighive-upload" }
     return environmentPath("HOME")?.appending("/.local/state/gighive-upload")
   }
 
@@ -118,7 +120,7 @@ struct CommonArguments {
     case .header: configuration.headers.append(try given.header())
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
-    case .proxyPasswordFile: proxy.passwordFile = given.argument
+    case .proxyPasswordFile: proxy.passwordFile = SecretFile(given)
     case .retries: configuration.retryLimit = .failures(try given.count(AllowedRanges.retries))
     case .retryFor: configuration.retryLimit = try given.retryLimit()
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
@@ -132,6 +134,7 @@ struct CommonArguments {
     case .stateDir:
       guard !given.argument.bytes.isEmpty else { throw UsageError(given.label + ": the name is empty.") }
       stateDirectory = given.argument
+      statePlace = given.place
     case .json: isJSON = true
     case .jsonProgress: givenJSONProgress = try given.jsonProgress()
     case .color: color = try given.choice([("auto", .automatic), ("always", .always), ("never", .never)])
@@ -162,14 +165,14 @@ struct CommonArguments {
   private mutating func applyToCredentials(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
     case .user: credentials.user = given.text
-    case .passwordFile: credentials.passwordFile = given.argument
+    case .passwordFile: credentials.passwordFile = SecretFile(given)
     case .netrc:
       guard let home = environmentPath("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
-      credentials.netrcFile = home.appending("/.netrc")
-    case .netrcFile: credentials.netrcFile = given.argument
-    case .bearerFile: credentials.bearerFile = given.argument
-    case .uploadTokenFile: credentials.uploadTokenFile = given.argument
-    case .headerFile: credentials.headerFile = given.argument
+      credentials.netrcFile = SecretFile(home.appending("/.netrc"))
+    case .netrcFile: credentials.netrcFile = SecretFile(given)
+    case .bearerFile: credentials.bearerFile = SecretFile(given)
+    case .uploadTokenFile: credentials.uploadTokenFile = SecretFile(given)
+    case .headerFile: credentials.headerFile = SecretFile(given)
     case .sharedSecrets: credentials.allowsShared = true
     default: return false
     }

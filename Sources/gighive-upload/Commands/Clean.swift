@@ -41,8 +41,8 @@ enum Clean {
     }
     // Once there is space again.
     defer { if !isDryRun { common.reserveForRemovals(in: place.path) } }
-    let freeBefore = place.free()
-    if freeBefore >= wanted { return ExitCode.delivered }
+    let before = place.freeSpace()
+    if before.usable >= wanted { return ExitCode.delivered }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     var after = AfterDelivery()
     after.trustsServer = options.contains { $0.option == .trustServer }
@@ -50,17 +50,22 @@ enum Clean {
     let remover = Remover(.delete, after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.location(of: $0) != nil }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
-    func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
+    func free() -> FreeSpace {
+      let now = place.freeSpace()
+      return FreeSpace(
+        bytes: max(now.bytes, before.bytes + remover.removedBytes),
+        files: max(now.files, before.files &+ Int64(remover.count)))
+    }
     do throws(StateError) {
-      while free() < wanted, let record = try walk.next() {
+      while free().usable < wanted, let record = try walk.next() {
         Console.awaitAdmission(cancellation)
         if cancellation.isCancelled { break }
         if let path = place.location(of: record) { try remover.remove(record, at: path, below: place.path) }
       }
     } catch { return Records.fail(error, report) }
     let free = free()
-    report.say(summary(remover, free: free, now: place.free(), wanted: wanted))
-    if free >= wanted { return ExitCode.delivered }
+    report.say(summary(remover, free: free.bytes, now: place.freeSpace().bytes, wanted: wanted))
+    if free.usable >= wanted { return ExitCode.delivered }
     let name = PrintableText.line(directory.text)
     if cancellation.isCancelled {
       let code = ExitCode.interruptedBase + shim_signal_received()
@@ -69,8 +74,8 @@ enum Clean {
     }
     report.failed(
       directory,
-      name + ": only " + SizeText.short(free) + " are free instead of " + SizeText.short(wanted)
-        + ", and no other delivered recording can be removed.", exitCode: ExitCode.notEnoughSpace)
+      name + ": " + free.shortage(ofWanted: wanted) + ", and no other delivered recording can be removed.",
+      exitCode: ExitCode.notEnoughSpace)
     return ExitCode.notEnoughSpace
   }
 
@@ -99,14 +104,14 @@ private final class CleanedDirectory {
   init?(_ directory: LocalPath) {
     var status = shim_file_status()
     guard let path = CleanedDirectory.realPath(of: directory), let name = path.cString,
-      shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, shim_free_space(name) >= 0
+      shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, FreeSpace(at: path) != nil
     else { return nil }
     self.path = path
     device = status.device
   }
 
-  /// In bytes; 0 if the file system no longer says.
-  func free() -> Int64 { max(0, shim_free_space(path.cName)) }
+  /// Nothing if the file system no longer says.
+  func freeSpace() -> FreeSpace { FreeSpace(at: path) ?? FreeSpace(bytes: 0, files: 0) }
 
   /// The path of the record's file without links, if it is there, below this directory and on its file system; else nil.
   func location(of record: UploadRecord) -> LocalPath? {

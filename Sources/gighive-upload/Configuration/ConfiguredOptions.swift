@@ -1,4 +1,3 @@
-import CShims
 import Uploader
 
 /// The options of the configuration files and of the command line, in layers: the files' top parts, the chosen section of
@@ -144,7 +143,7 @@ private struct Layers {
     return GivenOption(option: description.option, argument: argument, place: place, isOn: isOn)
   }
 
-  /// Relative names are relative to the file's directory. systemd's credentials come first.
+  /// Relative names are relative to the file's directory, unless systemd has the secret.
   private static func path(
     _ path: LocalPath, _ description: OptionDescription, _ source: ConfigurationSource, _ place: String
   ) throws(UsageError) -> LocalPath {
@@ -156,18 +155,7 @@ private struct Layers {
         place + description.name + ": \"~\" is not expanded."
           + (home.map { " Did you mean " + PrintableText.line($0.text) + "?" } ?? ""))
     }
-    if description.option.isSecretFile, let credentials = environmentPath("CREDENTIALS_DIRECTORY") {
-      let credential = LocalPath(bytes: credentials.bytes + [ASCII.slash] + path.bytes)
-      if exists(credential) { return credential }
-    }
+    if description.option.isSecretFile { return CredentialStore.path(of: path, in: source.path) }
     return LocalPath(bytes: source.path.directory.bytes + [ASCII.slash] + path.bytes)
-  }
-
-  private static func exists(_ path: LocalPath) -> Bool {
-    guard let path = path.cString else { return false }
-    let descriptor = shim_open_for_reading(path, 0)
-    guard descriptor >= 0 else { return -descriptor != SHIM_ENOENT }
-    _ = shim_close(descriptor)
-    return true
   }
 }

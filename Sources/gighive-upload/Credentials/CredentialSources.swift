@@ -3,12 +3,12 @@ import Uploader
 /// Where credentials come from: files and the environment, never arguments, which every user of the machine can read.
 struct CredentialSources {
   var user: String?
-  var passwordFile: LocalPath?
-  var netrcFile: LocalPath?
-  var bearerFile: LocalPath?
-  var uploadTokenFile: LocalPath?
+  var passwordFile: SecretFile?
+  var netrcFile: SecretFile?
+  var bearerFile: SecretFile?
+  var uploadTokenFile: SecretFile?
   /// A file with header fields, beside any of these.
-  var headerFile: LocalPath?
+  var headerFile: SecretFile?
   /// Whether files that other users can read are accepted.
   var allowsShared = false
   /// Whether to wait until a pipe has a writer.
@@ -19,9 +19,8 @@ struct CredentialSources {
   func load(host: String) throws(UsageError) -> Credentials {
     let credentials = try loadOne(host: host)
     guard let headerFile else { return credentials }
-    let name = PrintableText.line(headerFile.text)
-    let bytes = try SecretFile(headerFile, allowsShared: allowsShared, mayWait: mayWait)
-      .read(limit: Limits.headerFileLength)
+    let name = headerFile.name
+    let bytes = try headerFile.read(limit: Limits.headerFileLength, allowsShared: allowsShared, mayWait: mayWait)
     let headers: [CustomField]
     do throws(HeaderFileError) { headers = try HeaderFile.fields(in: bytes) } catch {
       throw UsageError(name + ":" + String(error.line) + ": " + error.reason.message)
@@ -55,25 +54,25 @@ struct CredentialSources {
     throw UsageError("--user needs a password, from --password-file, $GIGHIVE_PASSWORD or --netrc.")
   }
 
-  private func fromNetrc(_ path: LocalPath, host: String) throws(UsageError) -> Credentials {
-    let bytes = try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).read(limit: Limits.netrcFileLength)
+  private func fromNetrc(_ file: SecretFile, host: String) throws(UsageError) -> Credentials {
+    let bytes = try file.read(limit: Limits.netrcFileLength, allowsShared: allowsShared, mayWait: mayWait)
     guard let login = Netrc.login(host: host, user: user, in: bytes) else {
-      throw UsageError(PrintableText.line(path.text) + " has no entry for " + host + ".")
+      throw UsageError(file.name + " has no entry for " + host + ".")
     }
     return .basic(user: login.user, password: login.password)
   }
 
   /// Tokens are visible ASCII (RFC 6750, 2.1). One that is not UTF-8 is refused, because decoding would change it.
-  private func token(in path: LocalPath) throws(UsageError) -> String {
-    let bytes = try firstLine(of: path)
+  private func token(in file: SecretFile) throws(UsageError) -> String {
+    let bytes = try firstLine(of: file)
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes) else {
-      throw UsageError(PrintableText.line(path.text) + " contains a token that is not UTF-8. Is it the right file?")
+      throw UsageError(file.name + " contains a token that is not UTF-8. Is it the right file?")
     }
     return text
   }
 
-  private func firstLine(of path: LocalPath) throws(UsageError) -> [UInt8] {
-    try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).firstLine()
+  private func firstLine(of file: SecretFile) throws(UsageError) -> [UInt8] {
+    try file.firstLine(allowsShared: allowsShared, mayWait: mayWait)
   }
 }

@@ -4,7 +4,7 @@ import Uploader
 struct ProxySources {
   var url: String?
   var user: String?
-  var passwordFile: LocalPath?
+  var passwordFile: SecretFile?
 
   func load(allowsSharedSecrets: Bool) throws(UsageError) -> ProxySettings {
     var settings = ProxySettings()
@@ -41,8 +41,7 @@ struct ProxySources {
     }
     guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
     if let passwordFile {
-      return Proxy(
-        uri, user: user, password: try SecretFile(passwordFile, allowsShared: allowsSharedSecrets).firstLine())
+      return Proxy(uri, user: user, password: try passwordFile.firstLine(allowsShared: allowsSharedSecrets))
     }
     guard let password = environmentBytes("GIGHIVE_PROXY_PASSWORD") else {
       throw UsageError("--proxy-user needs a password, from --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")

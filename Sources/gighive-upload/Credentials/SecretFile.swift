@@ -3,32 +3,43 @@ import Uploader
 
 /// A small file with a secret in it.
 struct SecretFile {
-  private let path: LocalPath
-  private let allowsShared: Bool
-  private let mayWait: Bool
+  let path: LocalPath
+  /// Where a configuration file names it, such as "FILE:12: password-file"; nil on the command line.
+  private let place: String?
 
-  init(_ path: LocalPath, allowsShared: Bool, mayWait: Bool = true) {
+  init(_ path: LocalPath) {
     self.path = path
-    self.allowsShared = allowsShared
-    self.mayWait = mayWait
+    place = nil
   }
 
-  func firstLine() throws(UsageError) -> [UInt8] {
-    let bytes = try read(limit: Limits.secretFileLength)
+  init(_ given: GivenOption) {
+    path = given.argument
+    place = given.place == nil ? nil : given.label
+  }
+
+  func firstLine(allowsShared: Bool, mayWait: Bool = true) throws(UsageError) -> [UInt8] {
+    let bytes = try read(limit: Limits.secretFileLength, allowsShared: allowsShared, mayWait: mayWait)
     let line = bytes.prefix { $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
     guard !line.isEmpty else { throw UsageError(name + " has an empty first line.") }
     return Array(line)
   }
 
   /// Reads a whole file, or a pipe such as `<(pass show gighive)`.
-  func read(limit: Int) throws(UsageError) -> [UInt8] {
-    guard let path = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
-    let descriptor = shim_open_for_reading(path, mayWait ? 1 : 0)
+  /// - Parameters:
+  ///   - allowsShared: whether a file that other users can read is accepted.
+  ///   - mayWait: whether to wait until a pipe has a writer.
+  func read(limit: Int, allowsShared: Bool, mayWait: Bool = true) throws(UsageError) -> [UInt8] {
+    guard let cString = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
+    let kept = CredentialStore.descriptor(of: path)
+    let descriptor = kept ?? shim_open_for_reading(cString, mayWait ? 1 : 0)
     guard descriptor >= 0 else { throw failure(SystemError(result: descriptor)) }
-    defer { _ = shim_close(descriptor) }
-    try refuseShared(descriptor)
+    defer { if kept == nil { _ = shim_close(descriptor) } }
+    if !allowsShared { try refuseShared(descriptor) }
     let bytes: [UInt8]
-    do throws(SystemError) { bytes = try SmallFile.read(descriptor, limit: limit) } catch { throw failure(error) }
+    do throws(SystemError) {
+      bytes =
+        kept == nil ? try SmallFile.read(descriptor, limit: limit) : try SmallFile.read(descriptor, limit + 1, at: 0)
+    } catch { throw failure(error) }
     guard bytes.count <= limit else { throw UsageError(name + " is longer than " + SizeText.exact(Int64(limit)) + ".") }
     return bytes
   }
@@ -45,23 +56,29 @@ struct SecretFile {
         + "file that only you can read.")
   }
 
-  private var name: String { PrintableText.line(path.text) }
+  /// For messages.
+  var name: String { (place.map { $0 + ": " } ?? "") + PrintableText.line(path.text) }
 
-  /// Whether systemd passed it to this service. Its group permissions are the mask of an access control list.
-  private var isSystemdCredential: Bool {
-    guard let directory = environmentPath("CREDENTIALS_DIRECTORY") else { return false }
-    return path.bytes.starts(with: directory.bytes + [ASCII.slash])
+  private func failure(_ error: SystemError) -> UsageError {
+    var text = name + ": " + error.text + "."
+    if error.code == SHIM_EACCES {
+      if let explanation = StateOwner.explanation {
+        text += " " + explanation
+      } else if place != nil {
+        text += " It is another user's, such as a service's: use sudo."
+      }
+    }
+    return UsageError(text)
   }
-
-  private func failure(_ error: SystemError) -> UsageError { UsageError(name + ": " + error.text + ".") }
 
   /// Refuses a file that other users can read.
   private func refuseShared(_ descriptor: Int32) throws(UsageError) {
-    if allowsShared { return }
     var status = shim_file_status()
     let result = shim_fstat(descriptor, &status)
     guard result == 0 else { throw failure(SystemError(result: result)) }
-    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & (isSystemdCredential ? 0o037 : 0o077) == 0 { return }
+    // The group permissions of systemd's copy are the mask of an access control list.
+    let others: UInt32 = CredentialStore.isPassed(path) ? 0o037 : 0o077
+    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & others == 0 { return }
     throw UsageError(
       name + " can be read by other users; run chmod 600 on it, or use --shared-secrets to accept it.")
   }

@@ -38,11 +38,15 @@ struct ContentExamination {
   }
 
   private func measureLinkWithForm(_ proxy: String?) {
-    var length = Limits.chunkMaximumLength
+    var (length, isNarrow) = (Limits.chunkMaximumLength, false)
     while let form = form(length) {
-      let result = prober.ask(form, cut: .afterMilliseconds(Limits.linkMilliseconds))
+      let result = prober.ask(form, cut: .afterMilliseconds(Limits.linkMilliseconds, isNarrow: isNarrow))
+      if !isNarrow, LinkChecks.mayBeNarrow(result) {
+        isNarrow = true
+        continue
+      }
       guard let shorter = LinkChecks.shorter(than: length, after: result) else {
-        findings.add(LinkChecks.form(result, length: length, proxy: proxy))
+        findings.add(LinkChecks.form(result, length: length, proxy: proxy, isNarrow: isNarrow))
         return removeRecording(result)
       }
       length = shorter

@@ -16,6 +16,7 @@ enum MachineExamination {
     let count = Limits.descriptorCount + Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     findings.add(MachineChecks.openFiles(count, error: result == 0 ? nil : SystemError(result: result)))
+    if let user = StateOwner.user { findings.add(Finding(.user, .ok("this runs as " + user))) }
     examineState(arguments.common.statePath, isNeeded: needsRecords, findings)
   }
 
@@ -24,12 +25,11 @@ enum MachineExamination {
     guard let path else { return findings.add(Finding(.stateDirectory, .failure(.state(.noDirectory)))) }
     let (existing, missing) = nearest(to: path)
     var error = missing
-    var space: MachineChecks.Space?
+    var space: FreeSpace?
     if error == nil, let name = existing.cString {
       let result = shim_may_create_in(name)
       if result < 0 { error = SystemError(result: result) }
-      let (free, files) = (shim_free_space(name), shim_free_files(name))
-      if free >= 0, files >= 0 { space = MachineChecks.Space(free: free, files: files) }
+      space = FreeSpace(at: existing)
     }
     let noSpace = SystemError(code: SHIM_ENOSPC)
     findings.add(

@@ -120,7 +120,8 @@ extension FileError {
       "Insert or mount it and resume, or cancel the upload with gighive-upload cancel " + id + "."
     case .statusChanged: "Send it again. With --digest, it is then read once more and compared."
     case .notRegular(let kind): kind == "a directory" ? "Use -r to send the recordings in it." : nil
-    case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit, .unsettled: nil
+    case .unreadable(let error): error.code == SHIM_EACCES ? StateOwner.explanation : nil
+    case .missing, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit, .unsettled: nil
     }
   }
 }
@@ -128,7 +129,12 @@ extension FileError {
 extension StateError {
   fileprivate var commandAdvice: String? {
     switch self {
-    case .unusable(_, let error): error.code == SHIM_EIO ? nil : "Choose another one with --state-dir."
+    case .unusable(_, let error):
+      switch error.code {
+      case SHIM_EIO: nil
+      case SHIM_EACCES: StateOwner.permissionAdvice
+      default: "Choose another one with --state-dir."
+      }
     case .notRegular: "Remove it, or choose another directory with --state-dir."
     case .noDirectory: "Choose a directory with --state-dir."
     case .locked, .unsupportedVersion, .noSuchRecord, .ambiguousID: nil

@@ -17,8 +17,10 @@ enum Watch {
       }
       shim_watch_signals(signals.descriptor)
     }
-    let groups = try checked(given, operands)
+    let groups = try WatchArguments.groups(given, operands)
     let sending = groups[0].sending
+    StateOwner.become(for: sending.common, keepsSecrets: false)
+    try check(groups)
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)
     let report = Report(sending.common, progress: .none)
     let finder: UploadFinder
@@ -37,15 +39,13 @@ enum Watch {
     return ExitCode.delivered
   }
 
-  /// The groups of the command line or the configuration, whose errors are better reported now than by each worker.
-  static func checked(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> [WatchArguments] {
-    let groups = try WatchArguments.groups(given, operands)
+  /// Looks for errors that are better reported now than by each worker.
+  static func check(_ groups: [WatchArguments]) throws(UsageError) {
     for group in groups {
       try refuseStateDirectory(group)
       // Reads the files with secrets.
       _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
     }
-    return groups
   }
 
   /// Records must not be uploaded.

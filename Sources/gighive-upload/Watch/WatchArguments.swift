@@ -83,7 +83,11 @@ struct WatchArguments {
     guard !sending.common.isJSON || sending.isDryRun else {
       throw UsageError("watch supports --json only with --dry-run.")
     }
+    let files = options.filter { $0.option.isSecretFile || [.cert, .cacert, .capath].contains($0.option) }
+    let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile?.path : nil
+    credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
     settings.jobs = sending.jobs
+    settings.restartCommand = CredentialStore.restartCommand(for: credentialFiles)
     self.settings = settings
     self.existing = existing
     self.interface = interface
@@ -94,9 +98,6 @@ struct WatchArguments {
     statePath = state
     workerArguments = WatchArguments.worker(.send, options, sending, state)
     cleanerArguments = WatchArguments.worker(.clean, options, sending, state)
-    let files = options.filter { $0.option.isSecretFile || [.cert, .cacert, .capath].contains($0.option) }
-    let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile : nil
-    credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
   }
 
   /// Whether both do the same. Options of the whole watcher need a restart.

@@ -84,7 +84,7 @@ final class WatchGroup {
   func snapshot(now: Int64) -> WatchSnapshot.Group {
     let shown = directories.all.enumerated().map { index, directory in
       var shown = WatchSnapshot.Directory(path: directory.path.bytes)
-      (shown.state, shown.freeBytes) = (directory.state, directory.freeBytes)
+      (shown.state, shown.freeBytes) = (directory.state, directory.freeSpace?.bytes)
       shown.isSpaceShort = space?.isShort(index) ?? false
       return shown
     }

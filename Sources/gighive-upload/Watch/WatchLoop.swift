@@ -166,7 +166,8 @@ final class WatchLoop {
     guard shim_take_hangup() != 0 else { return }
     outputs.reloading()
     do throws(UsageError) {
-      let read = try Watch.checked(given, operands)
+      let read = try WatchArguments.groups(given, operands)
+      try Watch.check(read)
       guard read[0].statePath == groups[0].arguments.statePath else {
         throw UsageError("a new state-dir needs a restart.")
       }

@@ -67,9 +67,10 @@ final class WatchSpace {
     guard run == nil else { return notices }
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
       let directory = directories[index]
-      let free = directory.freeBytes
+      let space = directory.freeSpace
       // While there is space: removing recordings needs some.
-      if free != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
+      if space != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
+      let free = space?.usable
       let isShort = free.map { $0 < wanted } ?? false
       let permission = isShort ? mayClean() : .no
       defer {
@@ -79,7 +80,7 @@ final class WatchSpace {
       case .nothing: break
       case .clean: notices += start(index, now)
       case .notFreed:
-        notices.append(.spaceNotFreed(directory.path, free: free ?? 0, wanted: wanted))
+        if let space { notices.append(.spaceNotFreed(directory.path, space, wanted: wanted)) }
       case .isOver: notices.append(.spaceFree(directory.path, free: free ?? 0))
       }
     }

@@ -38,11 +38,8 @@ final class WatchedDirectory {
 
   var name: String { PrintableText.line(path.text) }
 
-  /// In bytes; nil if it is not known.
-  var freeBytes: Int64? {
-    let free = isOpen ? shim_free_space(path.cName) : -1
-    return free < 0 ? nil : free
-  }
+  /// nil if it is not known.
+  var freeSpace: FreeSpace? { isOpen ? FreeSpace(at: path) : nil }
 
   func close() {
     if lock >= 0 {

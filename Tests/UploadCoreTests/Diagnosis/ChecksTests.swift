@@ -63,7 +63,7 @@ struct ChecksTests {
     free: Int64 = Limits.stateSpaceComfortable, files: Int64 = 1, _ error: SystemError? = nil, isNeeded: Bool = true
   ) -> Finding {
     MachineChecks.stateDirectory(
-      "/var/lib/x", error: error, noSpace: full, space: MachineChecks.Space(free: free, files: files),
+      "/var/lib/x", error: error, noSpace: full, space: FreeSpace(bytes: free, files: files),
       isNeeded: isNeeded)
   }
 

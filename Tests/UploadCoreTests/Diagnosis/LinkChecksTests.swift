@@ -41,8 +41,10 @@ struct LinkChecksTests {
     return measurement
   }
 
-  private func found(_ line: Line, proxy: String? = nil) -> (word: String, text: String, remedy: String) {
-    let finding = LinkChecks.finding(measured(line), to: "192.0.2.7:443", proxy: proxy)
+  private func found(
+    _ line: Line, to peer: String = "192.0.2.7:443", proxy: String? = nil, isNarrow: Bool = false
+  ) -> (word: String, text: String, remedy: String) {
+    let finding = LinkChecks.finding(measured(line), to: peer, proxy: proxy, isNarrow: isNarrow)
     switch finding.result {
     case .ok(let text): return ("ok", text, "")
     case .warning(let text, let remedy): return ("warning", text, remedy ?? "")
@@ -134,12 +136,20 @@ struct LinkChecksTests {
       LinkMeasurement.Reading(
         milliseconds: 10_005, arrivedLength: 50_000_000, Line(segments: 40_000, repeated: 500).counts))
     #expect(word(line) == "ok")
-    guard case .ok(let text) = LinkChecks.finding(line, to: "a", proxy: nil).result else { return }
+    guard case .ok(let text) = LinkChecks.finding(line, to: "a", proxy: nil, isNarrow: false).result else { return }
     #expect(text.contains("takes 5.0 MB/s (40.0 MB in 8.0 s)") && text.contains("nothing was lost"))
   }
 
   private func word(_ line: LinkMeasurement) -> String {
-    if case .ok = LinkChecks.finding(line, to: "a", proxy: nil).result { "ok" } else { "warning" }
+    if case .ok = LinkChecks.finding(line, to: "a", proxy: nil, isNarrow: false).result { "ok" } else { "warning" }
+  }
+
+  @Test func aLinkThatOnlyShortPacketsPassIsAWarning() {
+    let narrow = found(Line(), isNarrow: true)
+    #expect(narrow.word == "warning" && narrow.remedy.contains("path MTU") && !narrow.remedy.contains("--ipv4"))
+    #expect(narrow.text.contains("but only in short packets: longer ones than 1280 bytes do not arrive"))
+    #expect(found(Line(), to: "[2001:db8::1]:443", isNarrow: true).remedy.hasSuffix("or use --ipv4."))
+    #expect(found(Line(length: 0), isNarrow: true).word == "failure")
   }
 
   // MARK: Forms
@@ -157,7 +167,7 @@ struct LinkChecksTests {
       (answered(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), true), (answered(400, "<html>"), false),
       (answered(200, "<html>"), false), (answered(413, refusal), false), (answered(502), false),
     ] {
-      let finding = LinkChecks.form(measured(result), length: 100, proxy: nil)
+      let finding = LinkChecks.form(measured(result), length: 100, proxy: nil, isNarrow: false)
       if case .ok = finding.result { #expect(isMeasured) } else { #expect(!isMeasured, "\(finding)") }
     }
   }

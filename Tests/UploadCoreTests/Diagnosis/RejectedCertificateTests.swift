@@ -53,7 +53,14 @@ struct RejectedCertificateTests {
       rejected(18, hosts: "*.example", asked: "a.b.example") == .chain(.foreign(hosts: "*.example"), reason: "no"))
   }
 
-  @Test(arguments: [9, 10, 62]) func otherVerdictsStay(code: Int) {
+  @Test func anAuthorityThatHasExpiredHereIsNotTheServersFault() {
+    let problem = TLSError.chain(.expiredAuthority(name: "Root X1"), reason: "no")
+    #expect(rejected(10) == problem && rejected(10, issuers: [RejectedCertificateTests.good]) == problem)
+    let ends = RejectedCertificateTests.now
+    #expect(rejected(10, validUntil: ends) == .certificate(code: 10, reason: "no"))
+  }
+
+  @Test(arguments: [9, 62]) func otherVerdictsStay(code: Int) {
     #expect(rejected(code) == .certificate(code: code, reason: "no"))
   }
 }

@@ -54,7 +54,7 @@ struct TestUploadTests {
     switch cut {
     case nil: ""
     case .afterBytes(let count): "/\(count)"
-    case .afterMilliseconds(let count): "/\(count) ms"
+    case .afterMilliseconds(let count, let isNarrow): "/\(count) ms" + (isNarrow ? " narrow" : "")
     }
   }
 
@@ -216,10 +216,10 @@ struct TestUploadTests {
   // MARK: The link
 
   /// The result of a request that the link was measured with.
-  private func measured(_ result: ProbeResult) -> ProbeResult {
+  private func measured(_ result: ProbeResult, arrived: Int64 = 1000) -> ProbeResult {
     var line = LinkMeasurement(
       LinkMeasurement.Reading(milliseconds: 0, arrivedLength: 0, LinkCounts()), congestionControl: nil)
-    line.add(LinkMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LinkCounts()))
+    line.add(LinkMeasurement.Reading(milliseconds: 10_000, arrivedLength: arrived, LinkCounts()))
     result.link = line
     return result
   }
@@ -251,6 +251,20 @@ struct TestUploadTests {
       ])
     #expect(steps == ["POST", longest, "HEAD", "PATCH \(half)/10000 ms", "DELETE"])
     #expect(findings == ["link ok", "removal ok"])
+  }
+
+  @Test func aLinkThatNothingPassesIsMeasuredOnceMoreWithShortPackets() throws {
+    let length = Limits.chunkMaximumLength + 1
+    let timeout = UploadError.timedOut(.sending, peer: "p", limitMilliseconds: 5)
+    for error in [nil, timeout, .connectionLost(.sending, peer: "p", nil)] {
+      let silent = measured(lost(error: error), arrived: 0)
+      let (steps, findings) = try play(
+        line, [created, silent, at(0, length), measured(lost(after: 1000, error: nil)), replied(204)])
+      #expect(steps == ["POST", longest, "HEAD", longest + " narrow", "DELETE"])
+      #expect(findings == ["link warning", "removal ok"])
+      let never = try play(line, [created, silent, at(0, length), silent, replied(204)])
+      #expect(never.steps == steps && never.findings == ["link failure", "removal ok"])
+    }
   }
 
   @Test func aLineThatBreaksIsAFailureAndTheUploadRemoved() throws {

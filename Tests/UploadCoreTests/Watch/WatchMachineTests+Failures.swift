@@ -143,6 +143,27 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.count(.resumed) == 1)
   }
 
+  @Test func afterRefusedCredentialsTheLogAndTheStatusNameTheRestartThatReadsOthers() {
+    for (exitCode, expected) in [(Int64(6), true), (5, false)] {
+      var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
+      settings.restartCommand = "systemctl restart uploads"
+      var station = SimulatedStation(settings)
+      station.refuses = { _ in WorkerEvent.Failure("refused.", exitCode: exitCode, .destination) }
+      station.write("/a")
+      station.run(until: 5 * minute)
+      let hint =
+        "refused. After a correction, run systemctl restart uploads: systemd passes secrets on only when the service starts."
+      let message = expected ? hint : "refused."
+      #expect(
+        station.notices.last?.message
+          == message + " Nothing is sent until this is fixed; the watcher retries every hour.")
+      let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
+      var reason = ""
+      if case .paused(_, _, let text) = shown.state { reason = text }
+      #expect(reason == message)
+    }
+  }
+
   @Test func a403ConcernsAFileAndASecondOneTheDestination() {
     let failure = WorkerEvent.Failure("403.", exitCode: 6, .file, status: 403)
     var station = station(failure, of: ["/a"], writing: ["/b", "/c"])
@@ -268,6 +289,24 @@ extension WatchMachineTests {
     #expect(group.postponedCount == 1 && group.waitingCount == 1)
     #expect(try nextAttempt(restarted(at: 200 + 21_600)) == 1)
     #expect(WatchedFile.Pause(sends, message: nil, unixSeconds: 110 + 86_400) == nil)
+  }
+
+  @Test(arguments: [
+    (FileWriters.writer, "It is still being written."), (.notNow(SystemError(code: 24)), "cannot be found out now."),
+    (.undetectable(SystemError(code: 22)), "when it has not changed for some time."),
+    (.noWriter, "It has just changed."),
+  ])
+  func theStatusSaysWhyARecordingCannotBeSentYet(writers: FileWriters, reason: String) {
+    var machine = WatchMachine(.init(settleMilliseconds: 10), seed: 1)
+    let file = WatchedFile(key: 1, size: 1000, modifiedSeconds: 0, writers: writers)
+    machine.noteInspection([1], .file(file), now: 0)
+    machine.noteInspection([1], .file(file), now: 1)
+    let group = machine.snapshot(destination: "", [], now: 1, unixSeconds: 300)
+    #expect(group.unreadyCount == 1 && group.unready.map(\.message).first?.hasSuffix(reason) == true)
+    #expect(group.waitingCount == 1 && group.postponedCount == 0)
+    machine.noteInspection([1], .file(file), now: 20)
+    #expect(
+      (machine.snapshot(destination: "", [], now: 20, unixSeconds: 300).unreadyCount == 0) == (writers == .noWriter))
   }
 
   /// The server has said what is wrong with the recording, each time.

@@ -20,8 +20,8 @@ struct WatchStatusTests {
     let venue = try #require(object["groups"]?.elements.first)
     #expect(
       venue.members.map { $0.name } == [
-        "destination", "state", "directories", "uploads", "waiting_count", "waiting_bytes", "postponed_count",
-        "postponed", "set_aside_count", "set_aside", "last_delivery",
+        "destination", "state", "directories", "uploads", "waiting_count", "waiting_bytes", "unready_count", "unready",
+        "postponed_count", "postponed", "set_aside_count", "set_aside", "last_delivery",
         "delivered_count", "delivered_bytes", "failed_count", "removed_count",
         "not_compared_count",
       ])

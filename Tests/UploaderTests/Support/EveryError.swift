@@ -39,6 +39,7 @@ enum EveryError {
   static let tls: [TLSError] =
     (1...100).map { .certificate(code: $0, reason: "no") } + (0...130).map { .alert($0, words: "no") } + [
       .chain(.expiredIssuer(name: "R1", place: 2, day: "2026-01-01"), reason: "no"),
+      .chain(.expiredAuthority(name: "R1"), reason: "no"),
       .chain(.missingIssuer(name: "R1"), reason: "no"), .chain(.unknownAuthority(name: "R1"), reason: "no"),
       .chain(.foreign(hosts: "other"), reason: "no"),
       .pinMismatch(actual: "sha256//AAAA"), .handshake(reason: "wrong version number"),

@@ -1,0 +1,1 @@
+#include "../../../Sources/CShims/Process/user.c"
