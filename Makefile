@@ -327,8 +327,12 @@ dist: ## build all four static binaries, each with its SPDX document
 	  Sources/Packaging/sbom $(DIST)/gighive-upload-$$a $(BUILD)/components/$$a > $(DIST)/gighive-upload-$$a.spdx.json; \
 	done
 
+# What makes the packages.
+PACKERS := debhelper rpm
+
 .PHONY: packages
-packages: dist reference ## pack them: .deb, .ipk and tar.gz, with SHA-256 sums
+packages: dist reference ## pack them: .deb, .rpm, .ipk and tar.gz, with SHA-256 sums
+	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS)"
 	$(PYTHON) -B Sources/Packaging/packages $(DIST) $(BUILD)/components $(REFERENCE) $(ARCHITECTURES)
 
 # In two directories whose names differ in length, from the last commit.
@@ -342,14 +346,14 @@ reproducible: setup ## build and pack the x86_64 binary in two directories, and 
 	cd $(BUILD)/reproducible && diff one/dist/SHA256SUMS another/directory/dist/SHA256SUMS
 
 .PHONY: packagetest
-packagetest: static ## test the packages of the binaries in dist, man pages and completions
-	@$(MAKE) --no-print-directory setup PACKAGES="lintian mandoc zsh fish debootstrap"
-	$(PYTEST) -n 2 Tests/Packaging -k "not arm64"
+packagetest: static ## test the packages of the binaries in dist, man pages and completions; LONG=1: lintian and packing again for every architecture
+	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS) lintian mandoc zsh fish busybox-static debootstrap"
+	$(if $(LONG),LONG=1) $(PYTEST) -n 2 Tests/Packaging -m "not roots or short"
 
 .PHONY: roottest
-roottest: static arm-aarch64 qemu ## install the Debian packages in fresh roots, for arm64 as well, deliver, purge
-	@$(MAKE) --no-print-directory setup PACKAGES=debootstrap
-	$(PYTEST) Tests/Packaging/test_roots.py
+roottest: static arm-aarch64 arm-armv7 qemu ## install the packages in fresh roots: Debian 12 and 13, arm64, armhf, BusyBox, and one that boots; deliver, upgrade, purge
+	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS) busybox-static debootstrap systemd-container"
+	$(PYTEST) Tests/Packaging/test_roots.py Tests/Packaging/test_booted.py
 
 .PHONY: lint
 lint: ## run formatter and linter, which are silent if there are no problems

@@ -28,7 +28,7 @@ GUIDE = "docs/guide.md"
 CONFIGURATION_FILE = "guide.md#4-keep-the-options-in-a-file"
 """A page whose commands need a configuration file has this link."""
 
-ABSENT = """journalctl systemd-sysusers systemd-tmpfiles dpkg tar scp ssh opkg make setfacl apt curl msmtp jq logger sleep
+ABSENT = """journalctl systemd-sysusers systemd-tmpfiles dpkg rpm chown tar scp ssh opkg make setfacl apt curl msmtp jq logger sleep
   /etc/init.d/gighive-upload"""
 START = """sed -n 's/^\\[watch \\(.*\\)\\]/\\1/p' /etc/gighive-upload.conf | while read -r directory; do cp /srv/rec/one.wav "$directory/"; done &&
   exec gighive-upload watch --dry-run"""

@@ -1,6 +1,7 @@
 """The services: systemd's own tools read the units, and the script for OpenWrt runs with procd's functions replaced."""
 
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from conftest import BINARY, PACKAGING
 from test_packages import VERSION, deb
 
 SYSTEMD = PACKAGING / "systemd"
-UNITS = sorted(path.name for path in SYSTEMD.glob("*.service"))
+UNITS = ["gighive-upload-watch.service", "gighive-upload-watch@.service"]
 OPENWRT = PACKAGING / "openwrt"
 
 
@@ -19,13 +20,13 @@ def run(*command: object, **options) -> subprocess.CompletedProcess:
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
 
 
-def settings(name: str) -> list[str]:
+def settings(unit) -> list[str]:
     """The lines that count."""
-    return [line for line in (SYSTEMD / name).read_text().splitlines() if line and not line.startswith("#")]
+    return [line for line in unit.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def test_there_are_two_units():
-    assert UNITS == ["gighive-upload-watch.service", "gighive-upload-watch@.service"]
+def test_there_are_two_units(units):
+    assert sorted(path.name for path in units.iterdir()) == UNITS
 
 
 @pytest.fixture
@@ -55,23 +56,41 @@ def test_systemd_would_find_a_mistake(tmp_path):
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_the_exposure_is_low(name):
-    result = run("systemd-analyze", "security", "--offline=true", "--threshold=17", SYSTEMD / name)
+def test_the_exposure_is_low(units, name):
+    result = run("systemd-analyze", "security", "--offline=true", "--threshold=17", units / name)
     assert result.returncode == 0, result.stdout + result.stderr
     assert float(re.search(r"exposure level for .*: ([0-9.]+)", result.stdout).group(1)) <= 1.7
 
 
-def test_the_units_differ_in_what_is_the_instances():
-    one, other = map(settings, UNITS)
+def test_the_units_differ_in_what_is_the_instances(units):
+    one, other = (settings(units / name) for name in UNITS)
     names = {line.split("=")[0] for line in set(one) ^ set(other)}
     assert names == {"Description", "ExecStart", "StateDirectory", "RuntimeDirectory", "LoadCredential"}
     assert all("%i" in line for line in set(other) - set(one))
 
 
-def test_the_watcher_outlives_its_worker():
+def test_the_watcher_outlives_its_worker(units):
     """An upload that the kernel ends for want of memory must not end the service."""
     for name in UNITS:
-        assert {"OOMPolicy=continue", "MemoryMax=16M", "Type=notify", "Restart=on-failure"} <= set(settings(name))
+        assert {"OOMPolicy=continue", "MemoryMax=16M", "Type=notify", "Restart=on-failure"} <= set(settings(units / name))
+
+
+def test_only_a_mistake_in_the_configuration_ends_the_service_for_good(units):
+    """Another watcher (11) may end."""
+    for name in UNITS:
+        assert {"RestartPreventExitStatus=2", "RestartSec=30s"} <= set(settings(units / name))
+
+
+def test_a_reload_needs_nothing_but_a_shell(units):
+    (command,) = [line.partition("=")[2] for line in settings(units / UNITS[0]) if line.startswith("ExecReload=")]
+    busybox = shutil.which("busybox")
+    waiting = subprocess.Popen([busybox, "sh", "-c", "trap 'echo hup; exit' HUP; echo ready; while :; do sleep 0.1; done"], stdout=subprocess.PIPE, text=True)
+    assert waiting.stdout.readline() == "ready\n"
+    shell, _, words = command.partition(" -c ")
+    assert shell == "/bin/sh"
+    # An empty $PATH: only what is built in.
+    subprocess.run(["/bin/sh", "-c", words.strip('"')], env={"MAINPID": str(waiting.pid), "PATH": ""}, check=True)
+    assert waiting.communicate(timeout=30)[0] == "hup\n"
 
 
 def test_the_user_and_the_directories_are_made(installed, tmp_path):
@@ -87,6 +106,10 @@ def test_the_user_and_the_directories_are_made(installed, tmp_path):
     assert status.st_mode & 0o777 == 0o700
     if os.geteuid() == 0:
         assert (status.st_uid, status.st_gid) == (int(account.group(1)), int(account.group(2)))
+        # Another user's, as with User=: left alone.
+        os.chown(root / "var/lib/gighive-upload", 12345, 12345)
+        assert run("systemd-tmpfiles", f"--root={root}", "--create", tmpfiles).returncode == 0
+        assert (root / "var/lib/gighive-upload").stat().st_uid == 12345
 
 
 def test_the_archive_has_units_for_its_own_place(packages):
@@ -98,7 +121,7 @@ def test_the_archive_has_units_for_its_own_place(packages):
 
 @pytest.mark.parametrize("script", ["postinst", "prerm", "postrm"])
 def test_the_debian_scripts_are_shell(script):
-    check_shell(PACKAGING / "packages/scripts" / script)
+    check_shell(PACKAGING / f"packages/debian/gighive-upload.{script}")
 
 
 # MARK: OpenWrt
@@ -107,6 +130,7 @@ PROCD = """
 procd_open_instance() { echo open; }
 procd_set_param() { echo "$@"; }
 procd_close_instance() { echo close; }
+procd_add_jail() { echo "jail $*"; }
 procd_send_signal() { echo "signal <$1> <$2> <$3>"; }
 logger() { echo "logger $*"; }
 """
@@ -116,17 +140,22 @@ def check_shell(script) -> None:
     assert run("sh", "-n", script).returncode == 0
     # Where it is installed; elsewhere the shell's own check and the run below have to do.
     if shutil.which("shellcheck"):
-        result = run("shellcheck", "--shell=dash", "--exclude=SC2034", script)
+        result = run("shellcheck", "--shell=dash", "--exclude=SC2034,SC1091,SC3043", script)
         assert result.returncode == 0, result.stdout
 
 
-def service(tmp_path, function: str, configuration: str | None) -> list[str]:
+USER = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+
+
+def service(tmp_path, function: str, configuration: str | None, *, ujail=BINARY, user=USER) -> list[str]:
     """What a function of the init script says to procd."""
     path = tmp_path / "gighive-upload.conf"
     if configuration is not None:
         path.write_text(configuration)
     script = (OPENWRT / "gighive-upload.init").read_text()
-    for variable, value in (("CONFIGURATION", path), ("RUNTIME", tmp_path / "run")):
+    replaced = {"CONFIGURATION": path, "RUNTIME": tmp_path / "run", "RUN_AS": user, "UJAIL": ujail}
+    replaced["CAPABILITIES"] = OPENWRT / "gighive-upload.json"
+    for variable, value in replaced.items():
         script, count = re.subn(f"^{variable}=.*$", f"{variable}={value}", script, flags=re.MULTILINE)
         assert count == 1
     result = run("sh", "-eu", "-c", f"{PROCD}\n{script}\n{function}")
@@ -144,6 +173,31 @@ def test_openwrt_starts_a_watcher(tmp_path):
     assert "command /usr/bin/gighive-upload watch" in said
     assert f"env RUNTIME_DIRECTORY={tmp_path}/run" in said and (tmp_path / "run").stat().st_mode & 0o777 == 0o700
     assert service(tmp_path, "start_service", None) == said  # Again, with the directory there.
+
+
+WATCHING = "state-dir = {0}/records\nserver = https://gighive\n[watch /mnt/sda1]\nlabel = x\n"
+
+
+def test_openwrts_watcher_has_a_user_and_one_capability(tmp_path):
+    said = service(tmp_path, "start_service", WATCHING.format(tmp_path))
+    assert {f"user {USER}", f"group {USER}", "no_new_privs 1", f"capabilities {OPENWRT}/gighive-upload.json"} <= set(said)
+    # Without any of procd's mounts, it sees the recordings wherever they are.
+    assert "jail gighive-upload" in said
+    for name in ("run", "records"):
+        status = (tmp_path / name).stat()
+        assert (pwd.getpwuid(status.st_uid).pw_name, status.st_mode & 0o777) == (USER, 0o700)
+
+
+def test_openwrts_watcher_has_no_capability_without_ujail(tmp_path):
+    said = service(tmp_path, "start_service", WATCHING.format(tmp_path), ujail="/nonexistent")
+    assert f"user {USER}" in said and not [line for line in said if line.startswith(("jail", "capabilities"))]
+
+
+def test_openwrt_takes_no_directory_from_its_owner(tmp_path):
+    (tmp_path / "records").mkdir(mode=0o750)
+    owner = (tmp_path / "records").stat().st_uid
+    service(tmp_path, "start_service", WATCHING.format(tmp_path))
+    assert ((tmp_path / "records").stat().st_uid, (tmp_path / "records").stat().st_mode & 0o777) == (owner, 0o750)
 
 
 @pytest.mark.parametrize("configuration", [None, "", "# [watch /mnt/sda1]\n", "[venue]\n"])

@@ -6,17 +6,16 @@ import gzip
 import os
 import re
 import subprocess
+import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 DESCRIPTION = "uploads large recordings to a GigHive server"
-EXPLANATION = """\
-Delivers multi-gigabyte recordings from small boards, unattended, in a few
-megabytes of memory: to a GigHive server, or to any other endpoint that speaks
-tus or accepts multipart/form-data. Interrupted uploads resume, and a recording
-counts as delivered only when the server's SHA-256 and size match."""
+HOMEPAGE = os.environ.get("HOMEPAGE") or "https://gighive.invalid/gighive-upload"
+"""Where the packages are released; packages built by others name theirs with $HOMEPAGE."""
 
 
 @dataclass(frozen=True)
@@ -54,33 +53,45 @@ class Build:
             files.append(File(path, gzip.compress(page.read_bytes(), 9, mtime=0)))
         for name, path in COMPLETIONS.items():
             files.append(File(path, (self.reference / "completions" / name).read_bytes()))
-        pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg")]
-        for document in [ROOT / "README.md", *pages]:
-            files.append(File(f"share/doc/gighive-upload/{document.relative_to(ROOT)}", document.read_bytes()))
+        for path, content in self.documents().items():
+            files.append(File(f"share/doc/gighive-upload/{path}", content))
+        files.append(File("share/doc/gighive-upload/LICENSE", (ROOT / "LICENSE").read_bytes()))
+        files.append(File("share/doc/gighive-upload/examples/gighive-upload.conf", EXAMPLE.read_bytes()))
         return files
+
+    def documents(self) -> dict[str, bytes]:
+        """The pages, by their names below the sources."""
+        pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg")]
+        return {str(page.relative_to(ROOT)): page.read_bytes() for page in [ROOT / "README.md", *pages]}
 
 
 def service(program: str) -> list[File]:
     """systemd's units for the program at this path, and the user and the directories that they need."""
-    systemd = ROOT / "Sources" / "Packaging" / "systemd"
-    files = []
-    for unit in sorted(systemd.glob("*.service")):
-        content = unit.read_bytes().replace(b"ExecStart=/usr/bin/gighive-upload", b"ExecStart=" + program.encode())
-        files.append(File(f"lib/systemd/system/{unit.name}", content))
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([SYSTEMD / "units", program, directory], check=True)
+        files = [File(f"lib/systemd/system/{unit.name}", unit.read_bytes()) for unit in sorted(Path(directory).iterdir())]
     for kind in ("sysusers", "tmpfiles"):
-        files.append(File(f"lib/{kind}.d/gighive-upload.conf", (systemd / f"{kind}.conf").read_bytes()))
+        files.append(File(f"lib/{kind}.d/gighive-upload.conf", (SYSTEMD / f"{kind}.conf").read_bytes()))
     return files
 
 
+SYSTEMD = ROOT / "Sources" / "Packaging" / "systemd"
+EXAMPLE = Path(__file__).resolve().parent / "gighive-upload.conf"
 COMPLETIONS = {
     "gighive-upload": "share/bash-completion/completions/gighive-upload",
-    "_gighive-upload": "share/zsh/vendor-completions/_gighive-upload",
+    "_gighive-upload": "share/zsh/site-functions/_gighive-upload",
     "gighive-upload.fish": "share/fish/vendor_completions.d/gighive-upload.fish",
 }
+"""Where the shells look below /usr/local, and Fedora's below /usr (for Debian's below /usr, see debian/)."""
 
 
 def build(architecture: str, dist: Path, components: Path, reference: Path) -> Build:
     versions = dict(line.split(" ", 1) for line in (components / architecture).read_text().splitlines())
+    if "openssl" not in versions:
+        sys.exit(
+            f"packages: gighive-upload-{architecture} contains this machine's OpenSSL (libssl-dev {versions.get('libssl-dev')}), "
+            "not the one from Debian 13's source package, so it is not packed. `make openssl` says what is missing"
+        )
     return Build(architecture, dist / f"gighive-upload-{architecture}", versions, reference, _epoch())
 
 
