@@ -69,7 +69,9 @@ final class WatchSpace {
       let directory = directories[index]
       let free = directory.freeBytes
       // While there is space: removing recordings needs some.
-      if free != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
+      if free != nil, keepers[index].takeReservation(now: now) {
+        StateDirectory.reserveForRemovals(at: statePath, in: directory.path)
+      }
       let isShort = free.map { $0 < wanted } ?? false
       let permission = isShort ? mayClean() : .no
       defer {
