@@ -4,6 +4,7 @@ import calendar
 import datetime
 import json
 import os
+import subprocess
 
 import pytest
 from records import only_record
@@ -87,6 +88,21 @@ def test_resuming_sends_the_same_values(hive, program, recording):
     program.run("resume", "--all", env=PASSWORD).check()
     form = finalized(stub)
     assert form["label"] == "gig {x} 2027-01-15" and form["tag"] == "gig.mp4"
+
+
+@pytest.mark.native
+def test_a_file_that_cannot_be_examined_for_a_moment_is_not_sent_without_its_description(hive, program, rec):
+    stub, root = hive(user=None), rec("a.wav", "b.wav")
+    (root / "a.wav.upload").write_text("label = Encore\n")
+    arguments = ["send", "-r", str(root), "--server", stub.url, "--label", "{stem}"]
+    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", root / "a.wav"]
+    fault = ["-e", "inject=stat,newfstatat,statx:error=EIO:when=1"]
+    command = [*trace, *fault, *program.command, *arguments]
+    ended = subprocess.run(command, env=program.environment({}), capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 3 and "a.wav cannot be read: Input/output error" in ended.stderr, ended.stderr
+    assert [fields["label"] for fields in forms(stub)] == ["b"]
+    program.run(*arguments).check()
+    assert [fields["label"] for fields in forms(stub)] == ["b", "Encore"]
 
 
 # MARK: Dates

@@ -35,6 +35,8 @@ package struct SpaceKeeper: Sendable {
   private var checkAt: Int64? = .min
   /// When the next attempt may begin.
   private var cleanAt = Int64.min
+  /// When what removals need may be reserved again.
+  private var reserveAt = Int64.min
 
   /// - Parameter wanted: how much is to be free, in bytes.
   package init(wanted: Int64) { self.wanted = wanted }
@@ -44,6 +46,13 @@ package struct SpaceKeeper: Sendable {
 
   /// Something has changed, or everything is being scanned.
   package mutating func checkSoon() { checkAt = .min }
+
+  /// Whether to reserve now what removals need. Not at every check: if that fails, what it leaves and removes again is a change itself.
+  package mutating func takeReservation(now: Int64) -> Bool {
+    guard now >= reserveAt else { return false }
+    reserveAt = now + Limits.spaceCheckMilliseconds
+    return true
+  }
 
   /// What removing waits for is over soon.
   package mutating func check(at time: Int64) { checkAt = min(checkAt ?? .max, time) }

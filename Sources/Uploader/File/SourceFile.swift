@@ -36,7 +36,7 @@ final class SourceFile {
     guard let root else { return try checked(path, shim_open_for_reading(path.cName, 0), limit: limit) }
     let directory: OpenDirectory
     do throws(SystemError) { directory = try OpenDirectory(path.directory, below: root) } catch {
-      throw error.code == SHIM_ELOOP ? .notRegular(kind: "behind a symbolic link") : absence(error)
+      throw error.code == SHIM_ELOOP ? .notRegular(kind: "behind a symbolic link") : FileError(absence: error)
     }
     return try open(path, limit: limit, in: directory)
   }
@@ -48,13 +48,9 @@ final class SourceFile {
     return try checked(path, opened, limit: limit)
   }
 
-  private static func absence(_ error: SystemError) -> FileError {
-    error.code == SHIM_ENOENT || error.code == SHIM_ENOTDIR ? .missing : .unreadable(error)
-  }
-
   /// - Parameter opened: its descriptor, or -errno.
   private static func checked(_ path: LocalPath, _ opened: Int32, limit: Int64) throws(FileError) -> SourceFile {
-    guard opened >= 0 else { throw absence(SystemError(result: opened)) }
+    guard opened >= 0 else { throw FileError(absence: SystemError(result: opened)) }
     do throws(FileError) {
       let status = try status(opened)
       try check(status, limit: limit)
@@ -190,5 +186,12 @@ final class SourceFile {
     let count = shim_pread(descriptor, &byte, 1, offset)
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
     guard count > 0 else { throw shrank(to: offset) }
+  }
+}
+
+extension FileError {
+  /// The file cannot be opened or examined.
+  package init(absence error: SystemError) {
+    self = error.code == SHIM_ENOENT || error.code == SHIM_ENOTDIR ? .missing : .unreadable(error)
   }
 }

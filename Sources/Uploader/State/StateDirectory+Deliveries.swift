@@ -48,9 +48,9 @@ extension StateDirectory {
 
 extension StateDirectory {
   /// The record of an upload of the file at this path that was begun and is not delivered, as far as the index knows.
-  func begunRecord(_ request: UploadRequest, _ status: shim_file_status) -> String? {
+  func begunRecord(_ request: UploadRequest, _ identity: FileIdentity) -> String? {
     guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
-    let sought = UploadRecord(sought: request, request.file, FileIdentity(status))
+    let sought = UploadRecord(sought: request, request.file, identity)
     let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
     return entries.lazy.map { RecordName(number: $0.number, isDelivered: false) }.first { exists($0.text) }?.id
   }

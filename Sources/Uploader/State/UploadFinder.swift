@@ -27,7 +27,7 @@ package final class UploadFinder {
       let removes = request.afterDelivery.removal != nil
       return removes && directory.isRemovalDue(previous.upload) ? .unknown : .delivered
     }
-    return directory.begunRecord(request, status).map { .begun(pause(of: $0, status)) } ?? .unknown
+    return directory.begunRecord(request, FileIdentity(status)).map { .begun(pause(of: $0, status)) } ?? .unknown
   }
 
   private func pause(of id: String, _ status: shim_file_status) -> WatchedFile.Pause? {
@@ -48,17 +48,30 @@ package final class UploadFinder {
     let file: SourceFile
     do throws(FileError) {
       file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
-    } catch { return true }
+    } catch { return UploadFinder.needsNoRecord(.file(request.file, error)) }
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
     defer { space.deallocate() }
     let kind = FileSystem.kind(type: shim_file_system_type(file.descriptor))
     do throws(UploadError) {
       let identity = try file.identity(using: space, on: kind)
+      let own = UploadRecord(id: "", of: request, for: file, identity)
+      // One that may be stored with other content does not keep the file.
+      if let id = directory.begunRecord(request, identity), let begun = try? directory.record(id),
+        begun.mayNeed(fileOf: own)
+      {
+        return true
+      }
       return try LockedRecord.open(for: file, identity, of: request, in: directory) != nil
-    } catch {
-      // Otherwise it has a record already.
-      if case .state = error { return false }
-      return true
+    } catch { return UploadFinder.needsNoRecord(error) }
+  }
+
+  /// Whether that failed because there is nothing to send. What may pass, such as an upload of other content in progress, says nothing.
+  private static func needsNoRecord(_ error: UploadError) -> Bool {
+    switch error {
+    case .delivered, .uncertain: true
+    case .file(_, .missing), .file(_, .notRegular), .file(_, .empty), .file(_, .tooLarge): true
+    case .file(_, .unreadable(let cause)): !cause.isPassing
+    default: false
     }
   }
 }

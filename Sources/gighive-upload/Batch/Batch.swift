@@ -53,8 +53,12 @@ final class Batch {
       requestCount += 1
       return request
     } catch {
-      report.failed(index, error.message, exitCode: error.exitCode, .file, error.again)
-      outcomes.keepExitCode(error.exitCode, of: index)
+      switch error {
+      case .undescribed(let message, let exitCode, let again):
+        report.failed(index, message, exitCode: exitCode, .file, again)
+        outcomes.keepExitCode(exitCode, of: index)
+      case .absent(let file, let error): outcomes.fail(index, .file(file, error))
+      }
       return nil
     }
   }

@@ -50,17 +50,22 @@ extension SendArguments {
     request.defersComparison = !file.isCompared
     let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
     request.sidecar = sidecar?.seen
+    let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)
+    let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
+    let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
+    // A watcher and its worker can run for months.
+    let isOfWatcher = file.isFound && (isWatching || list != nil)
+    let hasOwnDay = day == .modified || day == .today && isOfWatcher
+    if own.isEmpty, sharesTemplate, !hasOwnDay || !needsDate { return request }
+    let seen: FileSighting
+    do throws(FileError) { seen = try SendArguments.sighting(of: file.path) } catch {
+      // Its record has the values.
+      if recordID != nil { return request }
+      // A moment later it may be there, and would be sent without them.
+      throw .absent(file.path, error)
+    }
+    request.lastSeen = seen
     do throws(UsageError) {
-      let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)
-      let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
-      let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
-      // A watcher and its worker can run for months.
-      let isOfWatcher = file.isFound && (isWatching || list != nil)
-      let hasOwnDay = day == .modified || day == .today && isOfWatcher
-      if own.isEmpty, sharesTemplate, !hasOwnDay || !needsDate { return request }
-      // What is wrong with the file, the upload will say.
-      guard let seen = SendArguments.sighting(of: file.path) else { return request }
-      request.lastSeen = seen
       let modified = seen.identity.modifiedSeconds
       let path =
         file.path.directoryName == nil
@@ -105,10 +110,10 @@ extension SendArguments {
         of: expanded.filter { $0.option != .eventDate }, eventDate: hasDate ? recording.form.eventDate : nil)
   }
 
-  /// - Returns: nil if there is no such file.
-  private static func sighting(of file: LocalPath) -> FileSighting? {
+  private static func sighting(of file: LocalPath) throws(FileError) -> FileSighting {
     var status = shim_file_status()
-    guard let cString = file.cString, shim_stat(cString, &status) == 0 else { return nil }
+    let result = shim_stat(file.cName, &status)
+    guard result == 0 else { throw FileError(absence: SystemError(result: result)) }
     return FileSighting(status)
   }
 

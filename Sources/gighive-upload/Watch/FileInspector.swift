@@ -78,7 +78,7 @@ final class FileInspector {
   func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?) -> Bool {
     let inspection = inspect(
       path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false })
-    guard case .file(let found) = inspection, !found.isBegun,
+    guard case .file = inspection,
       let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), foundBelow: root))
     else { return inspection != .unknown }
     return finder.begin(request)

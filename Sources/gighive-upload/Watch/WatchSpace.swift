@@ -69,7 +69,9 @@ final class WatchSpace {
       let directory = directories[index]
       let space = directory.freeSpace
       // While there is space: removing recordings needs some.
-      if space != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
+      if space != nil, keepers[index].takeReservation(now: now) {
+        StateDirectory.reserveForRemovals(at: statePath, in: directory.path)
+      }
       let free = space?.usable
       let isShort = free.map { $0 < wanted } ?? false
       let permission = isShort ? mayClean() : .no

@@ -63,6 +63,10 @@ inline bool isNumbered(const std::string &name, const std::string &original) {
     return isFramed && number(name.substr(dot + 1, name.size() - original.size() - 1));
 }
 
+/// What describes a recording, and what it says.
+inline bool isSidecar(const std::string &path) { return path.size() > 7 && path.compare(path.size() - 7, 7, ".upload") == 0; }
+inline std::string sidecarText(const std::string &label) { return "label = " + label + "\n"; }
+
 /// What a removal needs on a full disk is kept beside the recordings.
 inline bool isBallast(const std::string &path) { return path.find("/.gighive-upload-ballast.") != path.npos; }
 

@@ -173,9 +173,7 @@ void Disk::cutPower() {
     for (auto &[name, inode] : names) inode->links++;
 }
 
-void Disk::renumber() {
-    for (auto &[name, inode] : names) inode->number = nextNumber++;
-}
+void Disk::renumber(Inode &inode) { inode.number = nextNumber++; }
 
 std::shared_ptr<Inode> Disk::split(const std::string &path) {
     auto inode = find(path);

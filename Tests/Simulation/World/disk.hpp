@@ -83,8 +83,8 @@ public:
     /// FAT: a name that leads to the clusters of another file becomes a file of its own.
     std::shared_ptr<Inode> split(const std::string &path);
 
-    /// FAT: every file gets another inode number.
-    void renumber();
+    /// FAT: it gets another inode number.
+    void renumber(Inode &inode);
 
     /// What is left is what is on the disk.
     void cutPower();

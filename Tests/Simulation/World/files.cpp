@@ -228,7 +228,7 @@ ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
     bool isStandard = kernel().current && descriptor >= 0 && descriptor < 3;
     if (isStandard && kernel().current->streams[descriptor] < 0) {
         kernel().enter("write");
-        if (!kernel().isDead) the->say("  [%d] %.*s", kernel().current->number, (int)length - 1, (const char *)buffer);
+        if (!kernel().isDead) the->noteLog(std::string((const char *)buffer, length));
         return (ssize_t)length;
     }
     bool isClosed = kernel().isHandlingSignal && !kernel().handles.count(descriptor);

@@ -108,6 +108,8 @@ public:
     /// Lets others run. Returns when something may have changed.
     void wait(Time until);
     void deliver(Process &process, int signal);
+    /// A signal stops it, or has it continue.
+    void stop(Process &process, bool isStopped);
     void kill(Process &process, int signal);
     /// All processes are gone, and what was not on the disk.
     void cutPower();

@@ -137,6 +137,7 @@ void Kernel::runProcesses() {
         for (size_t index = 0; index < processes.size() && world.violation.empty(); index++) {
             if (processes[index]->isOver) continue;
             isAnyLeft = true;
+            if (processes[index]->isStopped) continue;
             resume(*processes[index]);
         }
         if (continued != before || processes.size() != count) continue;
@@ -144,7 +145,7 @@ void Kernel::runProcesses() {
         Time until = world.clock.next();
         bool isDeadline = false;
         for (auto &process : processes) {
-            if (process->isOver || process->deadline >= until) continue;
+            if (process->isOver || process->isStopped || process->deadline >= until) continue;
             until = process->deadline;
             isDeadline = true;
         }
@@ -176,6 +177,7 @@ void Kernel::release(Handle &handle, int descriptor) {
 /// What others see of its end. What remains of it fails until it has noticed, and changes nothing.
 void Kernel::end(Process &process, int status) {
     process.hasEnded = true;
+    process.isStopped = false;
     process.status = status;
     for (auto &[descriptor, handle] : handles) {
         if (handle.process != process.number) continue;
@@ -224,13 +226,26 @@ void Kernel::cutPower() {
     loseUnsynced();
 }
 
+void Kernel::stop(Process &process, bool isStopped) {
+    if (process.hasEnded || process.isStopped == isStopped) return;
+    world.say("PROCESS %d is %s", process.number, isStopped ? "STOPPED" : "CONTINUED");
+    process.isStopped = isStopped;
+    process.isStopTold = false;
+    process.changes.push_back(isStopped ? CLD_STOPPED : CLD_CONTINUED);
+    if (auto parent = this->process(process.parent)) deliver(*parent, SIGCHLD);
+    auto pending = std::move(process.pending);
+    process.pending.clear();
+    for (int signal : pending) deliver(process, signal);
+}
+
 void Kernel::deliver(Process &process, int signal) {
     if (process.hasEnded) return;
     if (signal == SIGKILL) return kill(process, signal);
+    if (signal == SIGCONT) return stop(process, false);
+    if (process.isStopped) return process.pending.push_back(signal);
     auto found = process.handlers.find(signal);
     if (found == process.handlers.end()) {
-        bool isIgnored = signal == SIGCHLD || signal == SIGCONT;
-        return isIgnored ? void() : kill(process, signal);
+        return signal == SIGCHLD ? void() : kill(process, signal);
     }
     struct sigaction action = found->second;
     if (action.sa_handler == SIG_IGN) return;
@@ -344,9 +359,17 @@ pid_t simulated_waitpid(pid_t number, int *status, int) {
     return number;
 }
 
-/// Nothing stops a process here.
-int simulated_waitid(idtype_t, id_t, siginfo_t *change, int) {
+/// Stops and their ends alone.
+int simulated_waitid(idtype_t, id_t number, siginfo_t *change, int) {
+    kernel().enter("waitid");
+    auto process = kernel().process((int)number);
+    if (kernel().isDead || !process || process->isReaped) return failed(ECHILD);
     change->si_pid = 0;
+    if (process->changes.empty()) return 0;
+    change->si_pid = process->number;
+    change->si_code = process->changes.front();
+    change->si_status = change->si_code == CLD_STOPPED ? SIGSTOP : SIGCONT;
+    process->changes.pop_front();
     return 0;
 }
 

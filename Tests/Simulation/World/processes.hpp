@@ -2,6 +2,7 @@
 #pragma once
 #include "kernel.hpp"
 #include "libc.h"
+#include <algorithm>
 #include <deque>
 #include <ucontext.h>
 
@@ -53,8 +54,19 @@ struct Process {
     /// Whether others see it as ended, with the status of wait(2), and whether it runs no more.
     bool hasEnded = false, isOver = false, isReaped = false;
     int status = 0;
+    /// Whether a signal has stopped it, what it gets when it continues, and what wait(2) has to say of that.
+    bool isStopped = false;
+    std::vector<int> pending;
+    std::deque<int> changes;
+    /// Whether its watcher has said so.
+    bool isStopTold = false;
     /// How often a wait of it has ended without anything having happened.
     int64_t wakeUps = 0;
+
+    /// Whether it sends to a plain endpoint.
+    bool isForPlain() const {
+        return std::any_of(words.begin(), words.end(), [](auto &word) { return word.rfind("--multipart-url=", 0) == 0; });
+    }
 };
 
 }

@@ -277,7 +277,7 @@ void World::noteComplete(const Upload &upload) {
 
 void World::noteForm(int index, int start) {
     if (start < startNumber && files[(size_t)index].repeatingStarts.count(start)) return;
-    for (auto &recording : server.recordings) {
+    for (auto &recording : server.forms()) {
         if (recording.file == index) return checkRepetition(files[(size_t)index], scenario.faults.mayLackRecord());
     }
 }

@@ -1,5 +1,6 @@
 // Recordings that leave this machine: what other programs do to them, and whether the server has each that is gone.
 #include "calls.hpp"
+#include "processes.hpp"
 
 namespace world {
 
@@ -149,8 +150,8 @@ void World::fillDisk() {
     say("the disk is full");
     figures.count("disks filled");
     disk.freeBlocks = otherRandom.below(3);
-    // There is a lock, a record and more for each file.
-    if (files.size() == 1 && otherRandom.chance(0.5)) disk.freeFiles = 0;
+    // There is a lock, a record and more for each file. FAT does not count files.
+    if (files.size() == 1 && !disk.isFAT && otherRandom.chance(0.5)) disk.freeFiles = 0;
 }
 
 // MARK: What leaves this machine
@@ -170,30 +171,66 @@ bool World::isOnServer(const std::string &content) const {
     return hadSecond && std::count(deleted.begin(), deleted.end(), content);
 }
 
+bool World::isOnOther(const std::string &content) const {
+    return !scenario.hasOther
+        || std::any_of(server.others.begin(), server.others.end(), [&](auto &recording) { return recording.content == content; });
+}
+
 void World::checkRemoval(Inode &inode, const std::string &path) {
     const File &file = files[(size_t)inode.file];
     const std::string what = path + " (" + file.name + ") is removed";
-    if (!isOnServer(inode.data)) return fail(what + ", and the server does not have it");
-    if (scenario.destination != Destination::gigHive && !scenario.trustsServer) return fail(what + ", and nobody could ask the server");
+    bool isByOther = scenario.hasOther && kernel.current && kernel.current->isForPlain();
+    // The other section cannot ask whether GigHive still has it.
+    bool wasThere = isByOther && std::count(server.lost.begin(), server.lost.end(), inode.data);
+    if (!wasThere && !isOnServer(inode.data)) return fail(what + ", and the server does not have it");
+    if (!isOnOther(inode.data)) return fail(what + ", and another section has not sent it");
+    if ((isByOther || scenario.destination != Destination::gigHive) && !scenario.trustsServer) return fail(what + ", and nobody could ask the server");
     if (!scenario.hasLeases && !scenario.trustsSettle) return fail(what + ", and nobody knows who has it open");
     if (scenario.hasLeases && inode.openUntil > clock.now) return fail(what + ", and another program has it open");
     // One that may be stored does not need a file that has changed since.
     std::string unfinished = file.versions.size() == 1 ? unfinishedRecord(file) : "";
     if (!unfinished.empty()) return fail(what + ", and the unfinished upload " + unfinished + " needs it");
+    if (!kernel.current) return;
+    bool isCleaner = kernel.current->words[1] == "clean";
+    if (!isCleaner && (isByOther ? !scenario.otherRemoves : scenario.removal == Removal::none)) return fail(what + ", and is to be kept");
+    // What others have freed a moment ago, or what else was removed, the process need not know of.
+    bool mayBeFree = clock.now - spaceFreedAt < hour || scenario.removal != Removal::none || scenario.otherRemoves;
+    if (isCleaner && !isSpaceShort() && !mayBeFree) fail(what + ", and there is space");
+}
+
+void World::noteLabel(const std::string &content, const std::string &label) {
+    if (!onLabel) return;
+    labels[content].insert(label);
+    onLabel(content, label);
+}
+
+/// Only the sidecar file of which the server was told goes with its recording.
+void World::checkSidecar(const std::string &path) {
+    if (!isSidecar(path) || isMoved(path)) return;
+    const File &file = files[(size_t)fileOf(path.substr(path.rfind('/') + 1, path.size() - path.rfind('/') - 8))];
+    std::string text = disk.find(path)->data;
+    for (auto &label : labels[file.removed]) {
+        if (text == sidecarText(label)) return figures.count("sidecars removed");
+    }
+    fail(path + " is removed, and the server was not told what it says");
 }
 
 void World::noteUnlink(const std::string &path) {
     auto inode = disk.find(path);
+    checkSidecar(path);
     if (inode->file < 0 || inode->isReleased || inode->links > 1) return;
     checkRemoval(*inode, path);
     figures.count("recordings removed");
     say("%s is removed", path.c_str());
     inode->isReleased = true;
     files[(size_t)inode->file].isDelivered = true;
+    files[(size_t)inode->file].removed = inode->data;
+    files[(size_t)inode->file].removedAt = clock.now;
 }
 
 void World::noteNewName(const std::string &from, const std::string &to) {
     auto inode = disk.find(from);
+    checkSidecar(from);
     if (inode->file < 0) return;
     say("%s gets the name %s", from.c_str(), to.c_str());
     if (disk.find(to)) return fail(to + " is replaced by " + from);
@@ -204,6 +241,8 @@ void World::noteNewName(const std::string &from, const std::string &to) {
     figures.count("recordings moved");
     inode->isMoved = true;
     files[(size_t)inode->file].isDelivered = true;
+    files[(size_t)inode->file].removed = inode->data;
+    files[(size_t)inode->file].removedAt = clock.now;
 }
 
 void World::checkIsRemoved(const File &file) {
@@ -272,7 +311,7 @@ void World::judgeRecordings() {
             std::string name = path.substr(path.rfind('/') + 1);
             bool isRight = otherNames.count(path) || isNumbered(name, files[(size_t)inode->file].name);
             if (!isRight || (isMoved(path) && !inode->isMoved)) fail(path + " is in the wrong place");
-        } else if (!isBallast(path) && !inode->isDirectory) {
+        } else if (!isBallast(path) && !isSidecar(path) && !inode->isDirectory) {
             fail(path + " should not be there");
         }
         there.insert(inode.get());

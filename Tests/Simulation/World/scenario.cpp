@@ -26,7 +26,7 @@ void Scenario::drawWatching(Random random) {
     for (int64_t &size : fileSizes) size = random.magnitude(8, 64 << 10);
     jobs = (int)random.between(1, 3);
     isLarge = meetsLimit = deletes = refreshes = hasProxy = false;
-    fillsDisk = removal != Removal::none && random.chance(0.3);
+    fillsDisk = random.chance(0.3);
     server.authenticates = false;
     faults.meddles = faults.foreignUploads = faults.strangers = faults.fileChanges = faults.rewrites = faults.clockJump = 0;
     hasLeases = random.chance(0.7);
@@ -36,6 +36,16 @@ void Scenario::drawWatching(Random random) {
     unixStart = 1'800'000'000;
     monotonicStart = random.magnitude(1, 1'000'000'000);
     if (random.chance(0.2)) changesLimit = (size_t)random.between(1, 3);
+    keepsFree = random.chance(0.3);
+    if (keepsFree && removal == Removal::none) {
+        trustsServer = random.chance(destination == Destination::gigHive ? 0.3 : 0.85);
+        trustsSettle = random.chance(hasLeases ? 0.3 : 0.85);
+    }
+    // Those of a tus server say nothing that it keeps.
+    hasSidecars = random.chance(0.4) && destination != Destination::tus;
+    hasOther = random.chance(0.3) && destination != Destination::multipart;
+    otherRemoves = random.chance(0.5) && trustsServer;
+    fillsDisk = fillsDisk && (removal != Removal::none || keepsFree);
 }
 
 /// From a separate random stream, too.

@@ -143,6 +143,7 @@ struct Start {
 struct Scenario {
     explicit Scenario(uint64_t seed);
 
+    static constexpr const char *label = "A night out";
     static bool hasWatcher(uint64_t seed) { return seed % 128 == 11 || seed % 128 == 84; }
     /// Whether a watcher sends the recordings.
     const bool isWatched;
@@ -176,6 +177,12 @@ struct Scenario {
     bool hasLeases = false, hasLinks = false, hasNoReplace = true;
     /// Whether the disk is full in starts that are healthy otherwise.
     bool fillsDisk = false;
+    /// Whether another section of a watcher sends the same recordings to a plain endpoint, and removes them, too.
+    bool hasOther = false, otherRemoves = false;
+    /// Whether recordings get sidecar files.
+    bool hasSidecars = false;
+    /// Whether a watcher removes the oldest deliveries when space runs short (`--keep-free`).
+    bool keepsFree = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
     DirectoryTimes directoryTimes = DirectoryTimes::none;

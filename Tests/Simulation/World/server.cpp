@@ -64,6 +64,8 @@ Server::~Server() {
     sessions.clear();
 }
 
+std::vector<Recording> &Server::forms() { return world.scenario.hasOther ? others : recordings; }
+
 bool Server::isDown() const { return world.clock.now < downUntil; }
 
 void Server::accept(std::shared_ptr<Connection> line) {
@@ -144,7 +146,7 @@ Mishap Server::drawMishap(const Head &head) {
     mishap.status = isStrange ? random.of({400, 401, 403, 404, 409, 410, 413, 422, 460, 501, 507})
                               : random.of({500, 502, 503, 503, 504, 429, 408, 423, 425});
     // Whoever refuses a form in these words has not stored it.
-    bool hasStored = world.scenario.destination == Destination::multipart && mishap.kind == Mishap::failedAfter;
+    bool hasStored = head.target.find("/upload?kind=plain") != std::string::npos && mishap.kind == Mishap::failedAfter;
     if (hasStored && mishap.status < 500) mishap.status = 500;
     mishap.atByte = head.contentLength ? random.between(0, head.contentLength - 1) : 0;
     return mishap;

@@ -74,6 +74,10 @@ public:
     /// Those that GigHive has taken, and lost.
     std::set<std::string> taken;
     std::vector<Recording> recordings;
+    /// What the plain endpoint of another section has.
+    std::vector<Recording> others;
+    /// What a plain endpoint has.
+    std::vector<Recording> &forms();
     /// The content of recordings that it has lost.
     std::vector<std::string> lost;
     /// What was asked about files.

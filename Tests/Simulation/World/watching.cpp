@@ -18,6 +18,8 @@ constexpr Time patience = 50 * hour;
 /// How long a watcher with nothing to do is observed, and how often it may go on in this time.
 constexpr Time idleTime = 20 * minute;
 constexpr int64_t idleWakeUps = 60;
+/// How often more if space is short, for each section.
+constexpr int64_t spaceWakeUps = 25;
 
 bool isHiddenName(const std::string &path) { return path[path.rfind('/') + 1] == '.'; }
 
@@ -37,10 +39,12 @@ Watching::Watching(World &world) : world(world), random(world.seed * 4 + 9) {
     kernel.onStart = [this](Process &process) { noteStart(process); };
     kernel.onEnd = [this](Process &process) { noteEnd(process); };
     kernel.onPowerCut = [this] { interrupt(); };
-    if (world.scenario.fillsDisk) world.disk.freeBlocks = world.disk.freeFiles = 1 << 20;
-    world.disk.isLimited = world.scenario.fillsDisk;
+    world.onLabel = [this](const std::string &content, const std::string &label) { judgeLabel(content, label); };
+    world.disk.isLimited = world.scenario.fillsDisk || world.scenario.keepsFree;
+    if (world.disk.isLimited) world.disk.freeBlocks = world.disk.freeFiles = 1 << 20;
     settleTime = random.of({2 * second, 10 * second, 30 * second});
-    isSecondWatched = random.chance(0.5);
+    // Where the other section sends everything, so does this one.
+    isSecondWatched = random.chance(0.5) || world.scenario.hasOther;
     deathsLeft = random.chance(0.5) ? 0 : (int)random.between(1, 4);
     takes.resize(world.files.size());
     for (size_t index = 0; index < takes.size(); index++) {
@@ -98,6 +102,9 @@ void Watching::plan(Take &take) {
     later(take, random.chance(0.3) ? 0 : random.magnitude(millisecond, hour), &Watching::open);
     if (random.chance(0.15)) later(take, random.magnitude(second, 3 * hour), &Watching::exchange);
     if (random.chance(0.1)) later(take, random.magnitude(second, 3 * hour), &Watching::remove);
+    if (!world.scenario.hasSidecars) return;
+    noteLabelOf(take);
+    for (int64_t count = random.below(4); count > 0; count--) later(take, random.magnitude(millisecond, 3 * hour), &Watching::describe);
 }
 
 std::string Watching::temporaryPath(const Take &take) {
@@ -229,6 +236,44 @@ void Watching::remove(Take &take) {
     endStage(take);
 }
 
+/// Its user writes its sidecar file, changes or removes it.
+void Watching::describe(Take &take) {
+    std::string path = sidecarOf(take), temporary = temporaryPath(take) + ".upload";
+    auto inode = world.disk.find(path);
+    noteLabelOf(take);
+    // What is wrong is corrected.
+    bool isWrong = random.chance(0.1);
+    if (isWrong) later(take, pause(), &Watching::describe);
+    std::string text = isWrong ? "label\n" : sidecarText("Take " + random.hex((size_t)random.between(1, 8)));
+    bool isRenamed = random.chance(0.5);
+    if (inode && random.chance(0.3)) {
+        world.disk.unlink(path);
+    } else {
+        if (isRenamed || !inode) inode = world.disk.create(isRenamed ? temporary : path, false);
+        inode->data = inode->synced = text;
+        // On FAT, times are compared in steps of two seconds.
+        inode->modified = inode->changed = std::max(inode->modified + 3'000'000'000, world.kernel.fileTime());
+        isRenamed ? world.disk.rename(temporary, path) : world.kernel.notify(path, IN_CLOSE_WRITE);
+    }
+    publish(path);
+    noteLabelOf(take);
+    world.figures.count("sidecars changed");
+    world.say("%s says %s", path.c_str(), take.labels.back().text.c_str());
+}
+
+/// What holds from now on.
+void Watching::noteLabelOf(Take &take) {
+    auto inode = world.disk.find(sidecarOf(take));
+    size_t begin = sidecarText("").size() - 1;
+    bool isWhole = inode && inode->data.size() > begin;
+    // A wrong one says nothing that could be sent.
+    std::string text = isWhole ? inode->data.substr(begin, inode->data.size() - begin - 1) : inode ? "\n"
+        : world.scenario.destination == Destination::gigHive ? Scenario::label : "";
+    if (!take.labels.empty() && take.labels.back().text == text) return;
+    if (!take.labels.empty()) take.labels.back().until = world.clock.now;
+    take.labels.push_back({text, world.clock.now});
+}
+
 /// What was being written is left as it is.
 void Watching::interrupt() {
     for (Take &take : takes) {
@@ -254,7 +299,7 @@ void Watching::configure() {
     switch (scenario.destination) {
     case Destination::gigHive: {
         static const char *const protocols[] = {"auto", "multipart", "tus"};
-        text = "server = http://" + world.server.host + "/\nlabel = A night out\norg-name = The Band\nprotocol = "
+        text = "server = http://" + world.server.host + "/\nlabel = " + Scenario::label + "\norg-name = The Band\nprotocol = "
             + protocols[scenario.protocol] + "\nthreshold = " + std::to_string(scenario.tusThreshold) + "\n";
         break;
     }
@@ -262,8 +307,9 @@ void Watching::configure() {
     case Destination::tus: text = "tus-url = http://" + world.server.host + "/files/\n"; break;
     }
     text += "settle = " + seconds(settleTime);
-    if (scenario.removal != Removal::none) {
-        text += scenario.removal == Removal::deletes ? "after = delete\n" : "after = move=/sent\n";
+    if (scenario.removal != Removal::none) text += scenario.removal == Removal::deletes ? "after = delete\n" : "after = move=/sent\n";
+    if (scenario.keepsFree) text += "keep-free = " + std::to_string(World::wantedBlocks * Disk::blockLength) + "\n";
+    if (scenario.removal != Removal::none || scenario.keepsFree) {
         if (scenario.trustsServer) text += "trust-server = yes\n";
         if (scenario.trustsSettle) text += "trust-settle = yes\n";
     }
@@ -274,6 +320,10 @@ void Watching::configure() {
     for (auto directory : directories) {
         bool isSecond = directory != directories[0];
         if (!isSecond || isSecondWatched) text += std::string("[watch ") + directory + "]\n";
+    }
+    if (scenario.hasOther) {
+        text += "[watch /recordings]\nmultipart-url = http://" + world.server.host + "/upload?kind=plain\nafter = "
+            + (scenario.otherRemoves ? "delete\n" : "keep\n");
     }
     world.disk.place(configuration, text, world.kernel.fileTime());
 }
@@ -332,14 +382,14 @@ void Watching::disturb() {
     }
     Take &take = takes[(size_t)random.below((int64_t)takes.size())];
     auto inode = world.disk.find(fileOf(take).path);
-    switch (random.below(8)) {
+    switch (random.below(world.scenario.keepsFree ? 11 : 9)) {
     case 0: return watcher ? kernel.kill(*watcher, SIGKILL) : void();
     case 1: return worker ? kernel.kill(*worker, SIGKILL) : void();
     case 2: return watcher ? kernel.deliver(*watcher, SIGTERM) : void();
     case 3: return kernel.cutPower();
     case 4: changesOfOptions++; [[fallthrough]];
     case 5:
-        if (changesOfOptions && random.chance(0.5)) isSecondWatched = !isSecondWatched;
+        if (changesOfOptions && !world.scenario.hasOther && random.chance(0.5)) isSecondWatched = !isSecondWatched;
         configure();
         world.say("RELOAD");
         world.figures.count("reloads");
@@ -354,8 +404,43 @@ void Watching::disturb() {
         if (!world.disk.isFAT) return;
         world.say("the kernel forgets inode numbers");
         world.figures.count("inode numbers forgotten");
-        return world.disk.renumber();
+        // Not those of what is open.
+        for (auto &[path, inode] : world.disk.names) {
+            bool isOpen = inode->openUntil > world.clock.now || std::any_of(kernel.handles.begin(), kernel.handles.end(), [&](auto &handle) {
+                return handle.second.inode == inode;
+            });
+            if (!isOpen) world.disk.renumber(*inode);
+        }
+        return;
+    case 8: return worker ? stop(*worker) : void();
+    default: return takeSpace();
     }
+}
+
+/// A signal stops it for a time, and its watcher says so.
+void Watching::stop(Process &process) {
+    Kernel &kernel = world.kernel;
+    int number = process.number;
+    kernel.stop(process, true);
+    world.figures.count("processes stopped");
+    plans++;
+    world.clock.after(random.magnitude(second, 3 * hour), [this, &kernel, number] {
+        plans--;
+        kernel.stop(*kernel.process(number), false);
+    });
+    world.clock.after(minute, [this, &kernel, number] {
+        const Process &process = *kernel.process(number);
+        bool mustBeTold = process.isStopped && process.parent == watcherNumber && watcher() && !world.scenario.faults.oversleep;
+        if (mustBeTold && !process.isStopTold) world.fail("nobody says that process " + std::to_string(number) + " is stopped");
+    });
+}
+
+/// Other programs take space, or free it.
+void Watching::takeSpace() {
+    world.disk.freeBlocks = random.chance(0.3) ? 1 << 20 : World::wantedBlocks - random.magnitude(1, 40);
+    world.say("%lld blocks are free", (long long)world.disk.freeBlocks);
+    world.figures.count("space taken or freed");
+    if (!world.isSpaceShort()) world.spaceFreedAt = world.clock.now;
 }
 
 void Watching::prepare() {
@@ -373,9 +458,10 @@ void Watching::becomeHealthy() {
     // That of the process that runs.
     world.kernel.deathStep = INT64_MAX;
     for (auto &[path, inode] : world.disk.names) {
-        if (inode->file >= 0 && isOnServer(inode->data)) early.insert(inode->data);
+        if (inode->file >= 0 && (isOnServer(inode->data) || world.isOnOther(inode->data))) early.insert(inode->data);
     }
     isSecondWatched = true;
+    if (world.scenario.keepsFree) takeSpace();
     configure();
     start();
     reload();
@@ -398,7 +484,7 @@ void Watching::look() {
     bool isObserved = doneSince >= 0 && now - doneSince >= idleTime;
     if (!isObserved) return world.clock.after(10 * second, [this] { look(); });
     int64_t wakeUps = process->wakeUps - wakeUpsBefore;
-    if (wakeUps > idleWakeUps) world.fail("a watcher with nothing to do wakes up " + std::to_string(wakeUps) + " times in 20 minutes");
+    if (wakeUps > idleWakeUps + (world.scenario.keepsFree ? 3 * spaceWakeUps : 0)) world.fail("a watcher with nothing to do wakes up " + std::to_string(wakeUps) + " times in 20 minutes");
     world.say("the watcher woke up %lld times", (long long)wakeUps);
     isAsked = world.kernel.isStopping = true;
     world.kernel.deliver(*process, SIGTERM);
@@ -422,6 +508,14 @@ void Watching::fill(Take &take) {
 
 // MARK: The judge
 
+void World::noteLog(const std::string &text) {
+    say("  [%d] %.*s", kernel.runner(), (int)text.size() - 1, text.c_str());
+    for (auto &process : kernel.processes) {
+        bool isNamed = text.find("has stopped process " + std::to_string(process->number)) != text.npos;
+        process->isStopTold = process->isStopTold || isNamed;
+    }
+}
+
 void World::noteEvent(const std::string &line) {
     say("  [%d] %.*s", kernel.runner(), (int)line.size() - 1, line.c_str());
     if (line.find("\"event\":\"retry\"") != line.npos) retriesOfStart++;
@@ -434,54 +528,83 @@ bool Watching::isOnServer(const std::string &content) const {
     return world.isOnServer(content) || std::count(lost.begin(), lost.end(), content);
 }
 
+/// Whether what was delivered may have no record, or none that can be read.
+bool Watching::mayLackRecord() const {
+    const Faults &faults = world.scenario.faults;
+    return faults.mayLackRecord() || world.hasReadErrorOfRecord || world.hasUnsyncedParents || faults.rot > 0;
+}
+
 std::string Watching::rest() {
     if (plans > 0) return "recorders do not come to an end";
     for (auto &[path, inode] : world.disk.names) {
         // On FAT, a power cut can free what a file has and leave its name.
         if (inode->file < 0 || !isRecording(path) || inode->data.empty()) continue;
         if (isHiddenName(path)) return path + " is left behind";
-        if (isOnServer(inode->data)) {
+        bool isOnMain = isOnServer(inode->data);
+        if (isOnMain && world.isOnOther(inode->data)) {
             // What was delivered earlier may be kept for good, as after an error of the disk.
-            bool isEarly = world.scenario.removal == Removal::none || early.count(inode->data);
-            if (isEarly || !world.mustBeRemoved(world.files[(size_t)inode->file])) continue;
+            bool mayStay = world.scenario.removal == Removal::none || early.count(inode->data);
+            if (world.scenario.keepsFree && world.isSpaceShort()) mayStay = early.count(inode->data) && mayLackRecord();
+            if (mayStay || !world.mustBeRemoved(world.files[(size_t)inode->file])) continue;
             return path + " is not removed";
         }
-        bool isPlain = world.scenario.destination != Destination::gigHive;
+        bool isPlain = isOnMain || world.scenario.destination != Destination::gigHive;
         const File &file = world.files[(size_t)inode->file];
         if (isPlain && (file.mustResume || world.mayBeStored(file))) continue;
-        return path + " is not delivered";
+        return path + " is not delivered" + (isOnMain ? " by the other section" : "");
     }
     return "";
 }
 
+/// - Parameter mayRepeat: whether the server recognizes what it has.
+void Watching::judge(const std::string &content, int count, bool mayRepeat) {
+    if (!count) return;
+    bool isSettled = false;
+    std::string name;
+    for (auto &take : takes) {
+        for (auto &stage : take.stages) {
+            if (stage.content != content) continue;
+            name = fileOf(take).name;
+            mayRepeat = mayRepeat || fileOf(take).isSplit;
+            Time until = std::min(stage.until, world.clock.now);
+            isSettled = isSettled || until - stage.since >= settleTime;
+        }
+    }
+    if (!isSettled) return world.fail(name.empty() ? "the server has what was never a whole recording" : "the server has " + name + " before it had settled");
+    if (count > 1 && !mayRepeat && !mayLackRecord()) world.fail("the server has " + name + " " + std::to_string(count) + " times");
+}
+
+/// A label was in force while the recording had this content.
+void Watching::judgeLabel(const std::string &content, const std::string &label) {
+    if (!world.scenario.hasSidecars) return;
+    for (auto &take : takes) {
+        noteLabelOf(take);
+        for (auto &stage : take.stages) {
+            if (stage.content != content) continue;
+            bool isRight = std::any_of(take.labels.begin(), take.labels.end(), [&](const Label &known) {
+                return known.text == label && known.until >= stage.since;
+            });
+            if (!isRight) world.fail(fileOf(take).name + " is sent as " + label + ", which nobody said of it");
+        }
+    }
+}
+
 void Watching::judge() {
-    std::map<std::string, int> stored;
+    // What has left took its sidecar along, unless it was described anew.
+    for (auto &take : takes) {
+        const File &file = fileOf(take);
+        bool isGone = !world.disk.find(file.path) && file.removedAt > healthySince && !early.count(file.removed);
+        if (isGone && world.disk.find(sidecarOf(take))) world.fail(sidecarOf(take) + " is left behind");
+    }
+    std::map<std::string, int> stored, others;
     for (auto &recording : world.server.recordings) stored[recording.content] += !recording.isCorrupt;
     if (world.scenario.destination == Destination::tus) {
         for (auto &[id, upload] : world.server.uploads) stored[upload.data] += upload.isComplete;
         for (auto &upload : world.server.former) stored[upload.data]++;
     }
-    bool isSettled = false;
-    for (auto &[content, count] : stored) {
-        if (!count) continue;
-        isSettled = false;
-        std::string name;
-        bool isSplit = false;
-        for (auto &take : takes) {
-            for (auto &stage : take.stages) {
-                if (stage.content != content) continue;
-                name = fileOf(take).name;
-                isSplit = isSplit || fileOf(take).isSplit;
-                Time until = std::min(stage.until, world.clock.now);
-                isSettled = isSettled || until - stage.since >= settleTime;
-            }
-        }
-        if (!isSettled) return world.fail(name.empty() ? "the server has what was never a whole recording" : "the server has " + name + " before it had settled");
-        const Faults &faults = world.scenario.faults;
-        bool mayRepeat = world.scenario.destination == Destination::gigHive || faults.mayLackRecord() || world.hasReadErrorOfRecord
-            || world.hasUnsyncedParents || faults.rot > 0 || isSplit;
-        if (count > 1 && !mayRepeat) return world.fail("the server has " + name + " " + std::to_string(count) + " times");
-    }
+    for (auto &recording : world.server.others) others[recording.content]++;
+    for (auto &[content, count] : stored) judge(content, count, world.scenario.destination == Destination::gigHive);
+    for (auto &[content, count] : others) judge(content, count, false);
     world.judgeRecordings();
 }
 

@@ -17,10 +17,16 @@ private:
         std::string content;
         Time since, until = Clock::never;
     };
+    /// What its sidecar file says, or the default, and when.
+    struct Label {
+        std::string text;
+        Time since, until = Clock::never;
+    };
     /// One recording as its recorder sees it.
     struct Take {
         size_t file = 0;
         std::vector<Stage> stages;
+        std::vector<Label> labels;
         /// What it is written to; null unless it is open.
         std::shared_ptr<Inode> open;
         /// How it gets its name: it is written there, renamed or linked into place.
@@ -39,6 +45,9 @@ private:
     void close(Take &take);
     void exchange(Take &take);
     void remove(Take &take);
+    void describe(Take &take);
+    std::string sidecarOf(const Take &take) { return fileOf(take).path + ".upload"; }
+    void noteLabelOf(Take &take);
     void endStage(Take &take);
     void interrupt();
     File &fileOf(const Take &take) { return world.files[take.file]; }
@@ -58,15 +67,20 @@ private:
     void becomeHealthy();
     void reload();
     void fill(Take &take);
+    void takeSpace();
+    void stop(Process &process);
     void look();
     Process *watcher();
 
     // MARK: The judge
 
     bool isOnServer(const std::string &content) const;
+    bool mayLackRecord() const;
+    void judgeLabel(const std::string &content, const std::string &label);
     /// What is to be done; empty if that is nothing.
     std::string rest();
     void judge();
+    void judge(const std::string &content, int count, bool mayRepeat);
 
     World &world;
     Random random;

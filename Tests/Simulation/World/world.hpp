@@ -39,6 +39,9 @@ struct File {
     bool hasDelivery = false;
     /// Whether another program did something to it after that.
     bool isMeddledWith = false;
+    /// What was removed or moved last, and when.
+    std::string removed;
+    Time removedAt = 0;
     /// Whether a power cut on FAT has made two files of it.
     bool isSplit = false;
     /// The last start that said why it is not removed.
@@ -166,17 +169,31 @@ public:
     /// The name of a recording is about to be removed, or another one to be given.
     void noteUnlink(const std::string &path);
     void noteNewName(const std::string &from, const std::string &to);
+    /// The server takes this content under this label. Called for watchers, too.
+    void noteLabel(const std::string &content, const std::string &label);
+    std::function<void(const std::string &content, const std::string &label)> onLabel;
+    /// Under which labels the server was given what it took.
+    std::map<std::string, std::set<std::string>> labels;
+    void checkSidecar(const std::string &path);
     void noteKept(int index, const char *reason);
     /// A start that removes what it delivers has delivered it.
     void checkIsRemoved(const File &file);
     void noteDeath();
     bool isOnServer(const std::string &content) const;
+    /// Whether the endpoint of the other section has it, if there is one.
+    bool isOnOther(const std::string &content) const;
     /// Whether nothing speaks against the removal of a delivered recording.
     bool mustBeRemoved(const File &file) const;
+    /// What a watcher keeps free, and when other programs last freed space.
+    static constexpr int64_t wantedBlocks = 3000;
+    Time spaceFreedAt = -hour;
+    bool isSpaceShort() const { return disk.freeBlocks < wantedBlocks; }
     /// A recorder takes what is free, but not what is reserved for removals.
     void fillDisk();
     std::vector<std::string> recordsOf(const File &file) const;
     void judgeRecordings();
+    /// A process writes to the log.
+    void noteLog(const std::string &text);
     /// A process tells another one.
     void noteEvent(const std::string &line);
     /// Whether a record says that a plain endpoint may have the file.

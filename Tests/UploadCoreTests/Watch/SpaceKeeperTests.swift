@@ -30,6 +30,12 @@ struct SpaceKeeperTests {
     #expect(!isNews && !keeper.isShort && keeper.due == 5)
   }
 
+  @Test mutating func whatRemovalsNeedIsReservedAtMostOnceAMinute() {
+    var isTaken: [Bool] = []
+    for now in [0, 1, minute - 1, minute, minute + 1, 3 * minute] { isTaken.append(keeper.takeReservation(now: now)) }
+    #expect(isTaken == [true, false, false, true, false, true])
+  }
+
   @Test mutating func whatItWaitsForMayEndSoon() {
     let step = check(99, at: 0, mayClean: false)
     #expect(step == .nothing && keeper.due == minute)

@@ -44,6 +44,24 @@ struct UploadFinderTests {
     #expect(try bench.open().records(.open).isEmpty)
   }
 
+  /// With other content, that one does not keep the file from being removed.
+  @Test func besideOneThatMayBeStoredWithOtherContentThereIsAnotherRecord() throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    do {
+      let former = try bench.openRecord("a.wav")
+      try former.update { $0.unfinished?.lastByteMayBeSent = true }
+      #expect(try begin("a.wav", finder))
+      bench.place("a.wav", recording(1018))
+      // While it is in progress, there cannot be one.
+      #expect(!finder.begin(try request("a.wav")))
+      withExtendedLifetime(former) {}
+    }
+    #expect(try bench.open().records(.open).map { $0.file.identity.size } == [1000])
+    #expect(try begin("a.wav", finder))
+    #expect(Set(try bench.open().records(.open).map { $0.file.identity.size }) == [1000, 1018])
+  }
+
   @Test func aStateDirectoryThatIsLockedForTheMomentIsSaid() throws {
     bench.place("a.wav")
     let finder = try finder()
