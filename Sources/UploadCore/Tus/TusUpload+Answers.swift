@@ -298,7 +298,13 @@ extension TusUpload {
   private mutating func receiveTrial(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], at location: TargetURI, _ confirmed: Int64
   ) throws(TusError) {
-    state = .sending(location, confirmed: confirmed, next: confirmed)
+    switch verdict {
+    // By the refused request, which the server may still work on. Then the trial is repeated.
+    case .tus(.locked), .tus(.conflict):
+      state = .locating(location)
+      throw lock()
+    default: state = .sending(location, confirmed: confirmed, next: confirmed)
+    }
     let refusal = detours.refusal ?? 0
     let isTaken = status == 204 && verdict == .tus(.offset(confirmed)) && fields.haveTusProof
     detours.endTrial(isTaken: isTaken)

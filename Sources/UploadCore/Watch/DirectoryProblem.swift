@@ -20,11 +20,17 @@ package enum DirectoryProblem: Equatable, Sendable {
   package func notice(of directory: LocalPath) -> WatchNotice {
     let text =
       switch self {
-      case .missing: "does not exist; it will be watched once it appears."
+      case .missing:
+        "does not exist; it will be watched once it appears."
+          + (DirectoryProblem.mayBePrivate(directory) ? " A service with PrivateTmp= has a /tmp of its own." : "")
       case .gone: "is gone; it will be watched again once it is back."
       case .unusable(let reason): "cannot be watched: " + reason + "."
       case .locked: "is watched by another process."
       }
     return .of(directory, .directoryMissing, text, .warning)
+  }
+
+  private static func mayBePrivate(_ directory: LocalPath) -> Bool {
+    ["/tmp/", "/var/tmp/"].contains { directory.bytes.starts(with: $0.utf8) }
   }
 }

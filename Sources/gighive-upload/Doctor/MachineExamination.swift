@@ -16,7 +16,11 @@ enum MachineExamination {
     let count = Limits.descriptorCount + Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     findings.add(MachineChecks.openFiles(count, error: result == 0 ? nil : SystemError(result: result)))
-    if let user = StateOwner.user { findings.add(Finding(.user, .ok("this runs as " + user))) }
+    if let user = StateOwner.user {
+      findings.add(Finding(.user, .ok("this runs as " + user)))
+    } else if shim_is_root() != 0 {
+      findings.add(Finding(.user, .ok("this runs as root; a watcher needs only a user of its own")))
+    }
     examineState(arguments.common.statePath, isNeeded: needsRecords, findings)
   }
 

@@ -53,13 +53,15 @@ final class WatchLoop {
   }
 
   func run() {
+    var user = shim_is_root() != 0 ? " This runs as root; a user of its own is enough." : ""
     for group in groups {
       let names = group.openDirectoryNames.joined(separator: ", ")
       outputs.tell(
         WatchNotice(
           .started,
           (names.isEmpty ? "started" : "watching " + names) + "; uploading to "
-            + PrintableText.line(group.destination) + "."))
+            + PrintableText.line(group.destination) + "." + user))
+      user = ""
     }
     while true {
       // First: what comes from now on raises it again, so that nothing is missed between a look at the flags and the next poll.

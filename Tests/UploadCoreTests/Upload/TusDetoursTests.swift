@@ -75,6 +75,14 @@ struct TusDetoursTests {
     #expect(server.log.count { $0 == trial } == 2)
   }
 
+  /// That of a request which the server still works on.
+  @Test(arguments: [409, 423]) func aTrialThatMeetsALockIsRepeated(status: Int) throws {
+    var replies: [ScriptedServer.Reply] = [.status(status, ["Tus-Resumable": "1.0.0"]), .has(0), .has(100)]
+    var server = server(offset: 0) { $0.method == "PATCH" ? .status(403) : replies.removeFirst() }
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log.count { $0 == trial } == 2 && server.retries.count == 1)
+  }
+
   @Test func whatTheServerItselfRefusesIsNotTriedAsAPost() throws {
     var server = server(offset: 0) { _ in .status(405, ["Tus-Resumable": "1.0.0"]) }
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.tus(.refused(method: "PATCH", status: 405))))

@@ -39,6 +39,12 @@ struct WatchNoticeTextTests {
     }
   }
 
+  @Test(arguments: [("/tmp/rec", true), ("/var/tmp/rec", true), ("/tmpfs/rec", false), ("/srv/tmp/rec", false)])
+  func aDirectoryBelowTmpMayBeMissingForAServiceAlone(path: LocalPath, isTold: Bool) {
+    let message = DirectoryProblem.missing.notice(of: path).message
+    #expect(message.hasSuffix("PrivateTmp= has a /tmp of its own.") == isTold)
+  }
+
   @Test func whatCouldNotBeScannedIsNamedWithItsDirectory() {
     let message = "/c was not scanned completely: /c/d cannot be read."
     let notice = WatchNotice.incomplete("/c", "/c/d", "cannot be read")
