@@ -395,8 +395,6 @@ package enum Limits {
   /// How much must be free before it is made, in bytes and in files: otherwise it would take from recorders what a removal has just freed.
   package static let ballastFromFreeBytes: Int64 = 10_000_000
   package static let ballastFromFreeFiles: Int64 = 32
-  /// With fewer free inodes, space is short: a recorder may need several for one recording.
-  package static let leastFreeFiles: Int64 = 8
   /// Numbers that are tried for the name of a recording if there is another file of that name.
   package static let numberedNameCount = 999
   /// Postponed removals that one `send` retries at its end; more of them wait for the next one.

@@ -50,6 +50,7 @@ def test_the_spdx_document_names_the_binary_and_all_it_was_built_from(run, progr
     binary, *libraries = document["packages"]
     assert binary["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
     assert document["creationInfo"]["created"] == "2023-11-14T22:13:20Z"
-    assert [f"commit {binary['versionInfo']}"] + [f"{p['name']} {p['versionInfo']}" for p in libraries] == components
+    assert versions[0].split()[-1] == binary["versionInfo"]
+    assert [binary["sourceInfo"].removeprefix("built from ")] + [f"{p['name']} {p['versionInfo']}" for p in libraries] == components
     linked = [r["relatedSpdxElement"] for r in document["relationships"] if r["relationshipType"] == "STATIC_LINK"]
     assert linked == [package["SPDXID"] for package in libraries]

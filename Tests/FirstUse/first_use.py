@@ -20,7 +20,7 @@ sys.path.insert(0, str(TESTS / "HiveStub"))
 from hivestub import HiveStub, make_certificates  # noqa: E402
 
 RECORDING_BYTES = 6_000_000
-WATCH_SECONDS = 20
+WATCH_SECONDS = 60
 
 
 SLOW = "slow-read=8000000"

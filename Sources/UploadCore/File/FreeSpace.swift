@@ -11,12 +11,12 @@ package struct FreeSpace: Equatable, Sendable {
   }
 
   /// What a recorder can use of it, in bytes: nothing if it cannot create files.
-  package var usable: Int64 { files < Limits.leastFreeFiles ? 0 : bytes }
+  package var usable: Int64 { files > 0 ? bytes : 0 }
 
   /// "only 1.2 MB are free instead of 4.0 GB"
   package func shortage(ofWanted wanted: Int64) -> String {
     bytes < wanted
       ? "only " + SizeText.short(bytes) + " are free instead of " + SizeText.short(wanted)
-      : "only " + String(files) + " more files can be created (the file system has no more free inodes)"
+      : "no more files can be created (the file system has no free inodes)"
   }
 }
