@@ -98,7 +98,7 @@ define embedded_build
 	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)) $(openssl_of:%/version=-I%/usr/include),-Xcc $(flag)) -Xswiftc -use-ld=lld \
 	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
 	  $(foreach flag,--gc-sections --build-id=none $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).$(2).o,-Xlinker $(flag)) \
-	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering,-Xlinker $(flag)) \
+	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering -T $(CURDIR)/Sources/Packaging/functions.ld,-Xlinker $(flag)) \
 	  $(foreach flag,-L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
 	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))
 endef
