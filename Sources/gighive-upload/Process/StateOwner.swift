@@ -1,8 +1,8 @@
 import CShims
 import Uploader
 
-/// The user to whom the state directory belongs. As root, a command becomes that user before it opens a record: so nothing that a
-/// record names is read, moved or removed that this user could not, and new records belong to the service that uses them, too.
+/// The owner of the state directory. A command that root runs becomes that user before it opens a record. So it reads, moves and removes only
+/// what this user could, whatever a record names, and the service can use the new records.
 enum StateOwner {
   static let beganAsRoot = shim_is_root() != 0
   /// Who root's process has become, for messages; nil if it has not.
