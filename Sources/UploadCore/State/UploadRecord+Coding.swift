@@ -105,8 +105,11 @@ extension UploadRecord {
   package init(decoding bytes: [UInt8], crc32: ([UInt8]) -> UInt32) throws(RecordError) {
     let magic = UploadRecord.magic.utf8
     guard bytes.starts(with: magic), bytes.count <= Limits.recordLength else { throw .damaged }
-    let isFirstFormat = bytes.dropFirst(magic.count).starts(with: "1 ".utf8)
-    guard isFirstFormat || bytes.dropFirst(magic.count).starts(with: "2 ".utf8) else { throw .unsupportedVersion }
+    // A power cut can leave zeros in place of the version, or nothing.
+    let version = bytes.dropFirst(magic.count).prefix { ASCII.isDigit($0) }
+    guard !version.isEmpty, bytes.dropFirst(version.endIndex).first == ASCII.space else { throw .damaged }
+    let isFirstFormat = version.elementsEqual("1".utf8)
+    guard isFirstFormat || version.elementsEqual("2".utf8) else { throw .unsupportedVersion }
     let lengthStart = magic.count + 2
     let sumStart = lengthStart + 11
     let contentStart = UploadRecord.headLength
