@@ -117,8 +117,7 @@ void World::replaceRecords() {
         file.recorded.erase(id);
         disk.unlink(records[0]);
         disk.place(std::string(stateDirectory) + "/" + other + ".record", content, kernel.fileTime());
-        disk.syncDirectory(stateDirectory);
-        noteSync(stateDirectory);
+        syncStateDirectory();
     }
     if (isTraceless) directory->modified = modified, directory->changed = changed;
 }
@@ -201,6 +200,12 @@ void World::noteRemoval(const std::string &path) {
         if (found == files[index].recorded.end() || mustCancel[index] || !isGood(found->second, (int)index)) continue;
         fail("record " + id + " of upload " + found->second + ", which the server has, is removed");
     }
+}
+
+/// Another process brings its records to the disk, with the names of the directories that lead to them.
+void World::syncStateDirectory() {
+    for (std::string path = stateDirectory; !path.empty(); path = Disk::parent(path)) disk.syncDirectory(path);
+    noteSync(stateDirectory);
 }
 
 void World::noteSync(const std::string &directory) {

@@ -138,8 +138,7 @@ void World::addForeignRecord() {
     foreignFile = (int)index;
     foreignRecord = std::string(stateDirectory) + "/" + id + ".record";
     disk.place(foreignRecord, content, kernel.fileTime());
-    disk.syncDirectory(stateDirectory);
-    noteSync(stateDirectory);
+    syncStateDirectory();
 }
 
 void World::fillDisk() {

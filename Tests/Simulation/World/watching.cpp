@@ -344,8 +344,7 @@ void Watching::start() {
                 if (path.find(".delivered") != path.npos) world.disk.unlink(path);
             }
         }
-        world.disk.syncDirectory(stateDirectory);
-        world.noteSync(stateDirectory);
+        world.syncStateDirectory();
     }
     world.figures.count("starts of a watcher");
     watcherNumber = world.kernel.spawn({"gighive-upload", "watch", std::string("--config=") + configuration}, 0, -1, -1).number;

@@ -138,6 +138,7 @@ public:
     void noteRemoval(const std::string &path);
     /// The names in a directory were brought to the disk.
     void noteSync(const std::string &directory);
+    void syncStateDirectory();
     void noteUnsynced(const std::string &directory);
     /// Nobody makes up for what a start has not synced above the records.
     void noteUnsyncedParents();
