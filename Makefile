@@ -153,6 +153,9 @@ test: testbuild ## run all tests that need no real server; for the ordinary buil
 	$(MAKE) --no-print-directory -j4 -O $(SUITES)
 unittest:
 	swift test --skip-build
+.PHONY: transcripts
+transcripts: debug ## play the conversations of an upload (Tests/UploadCoreTests/Transcripts); UPDATE=1: write what they are now
+	$(if $(UPDATE),UPDATE_TRANSCRIPTS=1) swift test --skip-build --filter TranscriptTests
 harnesstest:
 	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
 	  Tests/FirstUse/test_variants.py

@@ -58,7 +58,8 @@ let package = Package(
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
   ]
-    + (sanitizer == "thread" ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"])])
+    + (sanitizer == "thread"
+      ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"], exclude: ["Transcripts"])])
     + (isSimulated ? simulation : sanitizer == nil ? programs : []),
   cxxLanguageStandard: .cxx20
 )

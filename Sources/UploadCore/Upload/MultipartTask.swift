@@ -62,7 +62,7 @@ struct MultipartTask: Sendable {
     case .posting, .unnumbered: return .ask(try post())
     case .recalling, .verifying: return .hash(.wholeFile)
     case .asking(let assetID, _, _):
-      return .ask(HTTPRequest(method: "GET", target: request.base.appending(GigHiveAPI.recording(assetID))))
+      return .ask(GigHiveAPI.question(about: assetID, at: request.base))
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
     }
   }

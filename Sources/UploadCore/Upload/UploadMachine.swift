@@ -12,7 +12,7 @@
 ///       }
 ///     }
 ///
-/// The rules for its driver, of which `ScriptedServer` in `Tests/UploadCoreTests/Support` is a complete one, in virtual time:
+/// The rules for its driver, of which `TranscriptRun` in `Tests/UploadCoreTests/Support` is a complete one, in virtual time:
 ///
 /// - After each action call ``next(nowMilliseconds:unixSeconds:)`` again, except after `await` and `wait`. Only `send`, `hash` and
 ///   `renewCredentials` lead to an event, and so does a `save` that fails: ``UploadEvent/failed(_:)``.

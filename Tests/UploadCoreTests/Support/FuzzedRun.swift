@@ -50,7 +50,9 @@ struct FuzzedRun {
     let total: Int64? = Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: 0...20_000, using: &random) : nil
     var previous = UploadPlan.PreviousState()
     if kind != .plain, kind != .form, Bool.random(using: &random) {
-      previous = try .at(isUploaded: Bool.random(using: &random), lastByteMayBeSent: Bool.random(using: &random))
+      previous.location = try TargetURI("https://hive/files/1")
+      previous.isUploaded = Bool.random(using: &random)
+      previous.lastByteMayBeSent = Bool.random(using: &random)
       previous.doubt = [nil, nil, .touched, .replaced].randomElement(using: &random) ?? nil
       if Bool.random(using: &random) {
         previous.sent = SentPart(length: Int64.random(in: 1...size, using: &random), sha256: "ab")

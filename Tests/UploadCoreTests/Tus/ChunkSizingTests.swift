@@ -1,6 +1,9 @@
 import Testing
 import UploadCore
 
+private let mebibyte: Int64 = 1 << 20
+private let gibibyte: Int64 = 1 << 30
+
 struct ChunkSizingTests {
   private let plenty: Int64 = 1 << 50
 

@@ -98,21 +98,6 @@ struct UploadMachineTests {
     #expect(machine.inFlightCount == 0)
   }
 
-  @Test func aProxyThatWantsOtherCredentialsEndsAnUploadOfAnyProtocol() throws {
-    var form = EventForm()
-    (form.label, form.eventDate) = ("Set 1", "2026-05-01")
-    let destinations: [Destination] = [
-      .multipart(try TargetURI("http://hive/upload")), .tus(try TargetURI("http://hive/files/")),
-      .gigHive(try TargetURI("http://hive/"), form),
-    ]
-    for destination in destinations {
-      let proxy = try Proxy(variable: "a:b@proxy:3128")
-      let machine = try UploadMachine.upload(to: destination, policy: { $0.proxies.http = proxy })
-      var server = ScriptedServer([.status(407)])
-      #expect(server.run(machine) == .failed(.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: true)))
-    }
-  }
-
   @Test func theResponseBehindARetryIsKept() throws {
     var machine = try machine([])
     _ = machine.next(nowMilliseconds: 0)
@@ -142,5 +127,98 @@ struct UploadMachineTests {
     _ = machine.next(nowMilliseconds: 0)
     machine.handle(.failed(.cancelled(hasSentAll: false)))
     #expect(machine.next(nowMilliseconds: 0) == .failed(.cancelled(hasSentAll: false)))
+  }
+
+  // MARK: What the driver is told
+
+  /// Reading the file to ask about an earlier process's form is not verifying: this process has sent nothing.
+  @Test func whileTheFileIsReadOnlyASentFormIsVerified() throws {
+    var previous = UploadPlan.PreviousState()
+    previous.assetID = 9
+    var recalling = try UploadMachine.upload(to: .gigHive, previous: previous)
+    #expect(recalling.next(nowMilliseconds: 0) == .hash(.wholeFile) && !recalling.isVerifying)
+    var sending = try machine([])
+    _ = sending.next(nowMilliseconds: 0)
+    sending.handle(.answered(Answer(status: 201, content: bytes(GigHive.created))))
+    #expect(sending.next(nowMilliseconds: 0) == .hash(.wholeFile) && sending.isVerifying)
+  }
+
+  @Test func aSecondDeletionLearnsThatItMayBeDone() throws {
+    var machine = try UploadMachine.delete()
+    #expect(!machine.mayBeDeleted)
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.interrupted(Interruption(.connectionLost(.awaitingAnswer, peer: "hive", nil), sent: .whole)))
+    #expect(machine.mayBeDeleted)
+  }
+
+  @Test(arguments: [false, true])
+  func onlyAFormForGigHiveMayBeSentTwice(isForGigHive: Bool) throws {
+    var machine = try UploadMachine.upload(to: isForGigHive ? .gigHive : .plain)
+    guard case .send(let request, _) = machine.next(nowMilliseconds: 0) else { throw TranscriptRun.Failure("not sent") }
+    #expect(request.isRepeatable == isForGigHive && request.announcesLastByte == !isForGigHive)
+  }
+
+  /// Each response in between would reset the count, but nothing is ever stored.
+  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
+    let proof = Field("Tus-Resumable", "1.0.0")
+    var previous = UploadPlan.PreviousState()
+    previous.location = try TargetURI("https://hive/files/1")
+    var machine = try UploadMachine.upload(to: .tusServer, previous: previous)
+    var count = 0
+    while true {
+      switch machine.next(nowMilliseconds: 0) {
+      case .send(let request, _) where request.method == "PATCH":
+        count += 1
+        machine.handle(.answered(Answer(status: 307, fields: [Field("Location", "/\(count)")])))
+      case .send(let request, _):
+        let field = request.method == "HEAD" ? Field("Upload-Offset", "0") : Field("Tus-Version", "1.0.0")
+        machine.handle(.answered(Answer(status: 200, fields: [proof, field])))
+      case .failed(let error):
+        #expect(error == .redirectionRefused(location: "/51", .tooMany(limit: 50)))
+        return
+      default: continue
+      }
+    }
+  }
+
+  // MARK: Time
+
+  @Test func atTheTimeLimitAFormThatIsBeingComparedMayBeStored() throws {
+    let error = UploadError.timedOut(.delivering, peer: "https://hive", limitMilliseconds: 10)
+    var machine = try UploadMachine.upload(
+      to: .plain, policy: { $0.totalMilliseconds = 10 }, configure: { $0.computesDigest = true })
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.answered(Answer(status: 200)))
+    #expect(machine.next(nowMilliseconds: 9) == .hash(.wholeFile))
+    #expect(machine.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
+  }
+
+  /// 100 MiB at 100 Mbit/s over 100 ms take 8389 ms to send. Sequential requests would take half as long again.
+  @Test func overADistanceTheLineIsNeverIdle() throws {
+    let size: Int64 = 100 << 20
+    var machine = try UploadMachine.upload(to: .tusServer, size: size)
+    let proof = Field("Tus-Resumable", "1.0.0")
+    for (status, field) in [(204, Field("Tus-Version", "1.0.0")), (201, Field("Location", "1"))] {
+      _ = machine.next(nowMilliseconds: 0)
+      machine.handle(.answered(Answer(status: status, fields: [proof, field], afterMilliseconds: 100)))
+    }
+    var milliseconds = 0.0
+    var answers: [(at: Double, offset: Int64)] = []
+    while true {
+      switch machine.next(nowMilliseconds: 0) {
+      case .send(let request, _):
+        milliseconds += Double(request.contentLength) / 12_500
+        answers.append((milliseconds + 100, request.fileOffset + request.contentLength))
+      case .await:
+        let (at, offset) = answers.removeFirst()
+        milliseconds = max(milliseconds, at)
+        let fields = [proof, Field("Upload-Offset", String(offset))]
+        machine.handle(.answered(Answer(status: 204, fields: fields, afterMilliseconds: 100)))
+      case .finished:
+        #expect(milliseconds < 1.05 * 8389)
+        return
+      default: continue
+      }
+    }
   }
 }

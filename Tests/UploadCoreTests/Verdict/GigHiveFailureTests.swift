@@ -5,12 +5,6 @@ import UploadCore
 struct GigHiveFailureTests {
   private static func json(_ message: String) -> String { #"{"error":"Server Error","message":""# + message + #""}"# }
 
-  private func form(size: Int64 = 3 << 20) throws -> UploadMachine {
-    try .upload(
-      to: .gigHive, size: size, policy: { $0.retries = RetryPolicy(.failures(1), maximumDelayMilliseconds: 1000) },
-      configure: { $0.uploadProtocol = .multipart })
-  }
-
   private func remedy(_ status: Int, _ content: String) -> String? {
     RedactedAnswer(Answer(status: status, content: bytes(content)), Secrets()).remedy
   }
@@ -27,10 +21,8 @@ struct GigHiveFailureTests {
   ])
   func aRefusalThatDoesNotPassIsNotRepeated(message: String, problem: UploadError.FormProblem, setting: String) throws {
     let content = GigHiveFailureTests.json(message)
-    var server = ScriptedServer([.status(500, content: content)])
-    let error = UploadError.formDropped(status: 500, message: message, problem)
-    #expect(server.run(try form()) == .failed(error))
-    #expect(server.record.unfinished?.fullSends == nil)
+    let error = Answer(status: 500, content: bytes(content)).refusal
+    #expect(error == .formDropped(status: 500, message: message, problem))
     #expect(error.concern == .file && error.reattempt == .rarely && !error.oftenPasses(host: "hive", unixSeconds: 0))
     let remedy = try #require(self.remedy(500, content))
     #expect(ASCII.contains(bytes(remedy), setting))
@@ -44,8 +36,7 @@ struct GigHiveFailureTests {
   ])
   func aFailureThatCanPassIsRepeatedAndHasARemedy(message: String, words: String) throws {
     let content = GigHiveFailureTests.json(message)
-    var server = ScriptedServer([.status(500, content: content), .status(500, content: content)])
-    #expect(server.run(try form()) == .failed(.refused(status: 500, message: message)))
+    #expect(Answer(status: 500, content: bytes(content)).refusal == .refused(status: 500, message: message))
     let remedy = try #require(self.remedy(500, content))
     #expect(ASCII.contains(bytes(remedy), words))
   }
@@ -67,8 +58,7 @@ struct GigHiveFailureTests {
     (500, #"{"statusCode":500,"error":"Server Error","message":"Upload failed with code 1"}"#),
   ])
   func anythingElseIsAFailureOfTheServer(status: Int, content: String) throws {
-    var server = ScriptedServer([.status(status, content: content), .status(status, content: content)])
-    guard case .failed(.refused(status, _)) = server.run(try form()) else {
+    guard case .refused(status, _) = Answer(status: status, content: bytes(content)).refusal else {
       Issue.record("not a failure")
       return
     }

@@ -1,0 +1,136 @@
+import Foundation
+import UploadCore
+
+/// A `<` line of a ``Transcript``: a response, or a connection that ends without one.
+///
+/// `404 tus`, `201 [Location: /files/1] after 100 ms`, `200 early $page`; short for what tus servers say: `offer creation,checksum`,
+/// `created`, `has 42`, `has all`, `gone`; `lost`, and names of errors.
+struct TranscriptAnswer {
+  /// As it stands in the file.
+  let text: String
+  let event: UploadEvent
+  /// How much of the request's content was sent.
+  let sent: ContentSent
+  /// How long it took.
+  let milliseconds: Int64
+
+  init(_ text: String, to request: HTTPRequest) throws {
+    self.text = text
+    var words = TranscriptAnswer.words(text)
+    var (sent, after, cut) = (ContentSent.whole, Int64(0), Int64?.none)
+    var fields: [Field] = []
+    var content = ""
+    var arrived: Int64 = 0
+    var staleness = Interruption.Staleness.fresh
+    let kind = words.removeFirst()
+    var rest = words[...]
+    func number() -> Int64 { Int64(rest.popFirst() ?? "") ?? 0 }
+    var own: [String] = []
+    while let word = rest.popFirst() {
+      switch word {
+      case "early": sent = .partial
+      case "unsent": sent = .none
+      case "after":
+        after = number()
+        if rest.popFirst() == "s" { after *= 1000 }
+      case "cut":
+        cut = number() * 1000
+        _ = rest.popFirst()
+        sent = .partial
+      case "arrived": arrived = number()
+      case "unused": staleness = .used(hasSentLittle: true)
+      case "half-used": staleness = .used(hasSentLittle: false)
+      case "announced": staleness = .announced
+      case "tus": fields.append(Field("Tus-Resumable", "1.0.0"))
+      case _ where word.hasPrefix("["): fields += TranscriptAnswer.fields(word)
+      case _ where word.hasPrefix("$"): content = try TranscriptAnswer.named(word, request)
+      case _ where word.first == "{" || word.first == "<" || word.first == "\"":
+        content = word.first == "\"" ? String(word.dropFirst().dropLast()) : word
+      default: own.append(word)
+      }
+    }
+    (self.sent, milliseconds) = (sent, after)
+    func lost(_ error: UploadError) -> UploadEvent {
+      .interrupted(Interruption(error, sent: sent, arrived: arrived, cutAfterMilliseconds: cut, staleness: staleness))
+    }
+    func answer(_ status: Int, _ more: [Field]) -> UploadEvent {
+      .answered(
+        Answer(
+          status: status, fields: more + fields, content: bytes(content), sent: sent, afterMilliseconds: after,
+          cutAfterMilliseconds: cut))
+    }
+    let proof = Field("Tus-Resumable", "1.0.0")
+    switch kind {
+    case "offer":
+      var offer = [proof, Field("Tus-Version", "1.0.0")]
+      if let extensions = own.first { offer.append(Field("Tus-Extension", extensions)) }
+      if own.count > 1 { offer.append(Field("Tus-Checksum-Algorithm", own[1])) }
+      event = answer(204, offer)
+    case "created": event = answer(201, [proof, Field("Location", own.first ?? "1")])
+    case "has":
+      let offset =
+        own.first == "all" ? String((request.fileOffset) + (request.body?.fileLength ?? 0)) : own[0]
+      let length = own.count > 2 ? [Field("Upload-Length", own[2])] : []
+      event = answer(204, [proof, Field("Upload-Offset", offset)] + length)
+    case "gone": event = answer(404, [proof])
+    case "lost": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", nil))
+    case "unreachable": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", SystemError(code: 113)))
+    case "stalled": event = lost(.timedOut(.awaitingConfirmation, peer: "hive", limitMilliseconds: 1))
+    case "silent": event = lost(.timedOut(.awaitingAnswer, peer: "hive", limitMilliseconds: 1))
+    case "not-connected":
+      event = lost(.notConnected(host: request.target.host, address: "10.0.0.1:80", SystemError(code: 111)))
+    case "connecting-stalled": event = lost(.timedOut(.connecting, peer: request.target.host, limitMilliseconds: 1))
+    case "no-name": event = lost(.noSuchName(host: request.target.host))
+    case "not-http": event = lost(.invalidResponse(.notHTTP, peer: "hive"))
+    case "alert": event = lost(.tls(.alert(Int(own[0]) ?? 0, words: "no"), host: "hive"))
+    case "certificate": event = lost(.tls(.certificate(code: Int(own[0]) ?? 0, reason: ""), host: "hive"))
+    case "other-pin": event = lost(.tls(.pinMismatch(actual: ""), host: "hive"))
+    case "proxy-refused": event = lost(.proxyRefused(status: Int(own[0]) ?? 0, proxy: "p:1", hadCredentials: false))
+    case "checksum-mismatch": event = lost(.tus(.checksumMismatch(offset: 0)))
+    default:
+      guard let status = Int(kind), own.isEmpty else { throw TranscriptRun.Failure("unknown answer: \(text)") }
+      event = answer(status, [])
+    }
+  }
+
+  /// Split at spaces, but not within brackets; the content is the last one.
+  private static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var rest = Substring(text)
+    while !rest.isEmpty {
+      let end: Substring.Index
+      switch rest.first {
+      case "[": end = rest.firstIndex(of: "]").map { rest.index(after: $0) } ?? rest.endIndex
+      case "{", "<", "\"": end = rest.endIndex
+      default: end = rest.firstIndex(of: " ") ?? rest.endIndex
+      }
+      words.append(String(rest[..<end]))
+      rest = rest[end...].drop { $0 == " " }
+    }
+    return words
+  }
+
+  /// `[Location: /new; Age: 1]`
+  private static func fields(_ word: String) -> [Field] {
+    word.dropFirst().dropLast().components(separatedBy: "; ").map { line in
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      return Field(String(parts[0]), parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : "")
+    }
+  }
+
+  /// Contents that GigHive, or something in front of it, often sends.
+  private static func named(_ word: String, _ request: HTTPRequest) throws -> String {
+    switch word {
+    case "$page": return GigHive.page
+    case "$login": return GigHive.loginPage
+    case "$created": return GigHive.created
+    case "$row": return GigHive.row
+    case "$pending": return #"{"status":"pending","asset_id":9}"#
+    case "$unknown-upload": return GigHive.uploadUnknown
+    case "$taken": return #"{"error":"Server Error","message":"Upload data missing on disk"}"#
+    case "$known-token": return GigHive.tokenKnown
+    case "$unknown-token": return GigHive.tokenUnknown
+    default: throw TranscriptRun.Failure("unknown content: \(word)")
+    }
+  }
+}

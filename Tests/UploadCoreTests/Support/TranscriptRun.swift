@@ -1,0 +1,160 @@
+import Foundation
+import UploadCore
+
+/// Plays a ``Transcript``: driver, server and clock in one. It knows the machine by its events and actions only, and shows how to drive it.
+struct TranscriptRun {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  let setup: TranscriptSetup
+  private let rules: [Transcript.Rule]
+  private var script: ArraySlice<String>
+  private var lines: [String] = []
+  private var inFlight: [HTTPRequest] = []
+  private var milliseconds: Int64 = 0
+  private var record: UploadRecord
+  private var rereading = "same"
+
+  /// What was played, with what the machine did.
+  static func play(_ transcript: Transcript, _ assignment: [(name: String, value: String)]) throws -> [String] {
+    var run = try TranscriptRun(
+      setup: TranscriptSetup(transcript.setup.filled(assignment)),
+      rules: transcript.rules.map { $0.filled(assignment) },
+      script: transcript.script.map { $0.filled(assignment) })
+    try run.play()
+    return run.lines
+  }
+
+  private init(setup: TranscriptSetup, rules: [Transcript.Rule], script: [String]) {
+    (self.setup, self.rules, self.script) = (setup, rules, script[...])
+    record = setup.record
+  }
+
+  private mutating func play() throws {
+    var machine: UploadMachine
+    do throws(UploadError) { machine = try setup.machine() } catch {
+      lines.append("= refused: " + text(error))
+      return
+    }
+    for _ in 0..<10_000 {
+      switch machine.next(nowMilliseconds: milliseconds, unixSeconds: setup.bootedAtSeconds + milliseconds / 1000) {
+      case .send(let request, let choice):
+        lines.append((inFlight.isEmpty ? "> " : ">+ ") + text(request) + (choice == .fresh ? ", new connection" : ""))
+        inFlight.append(request)
+      case .await:
+        if try takeEvent(&machine) { continue }
+        guard let request = inFlight.first else {
+          throw Failure("the machine awaits an answer, and nothing is in flight")
+        }
+        guard let (sign, answer) = try nextAnswer(to: request) else {
+          lines.append("= NO ANSWER")
+          return
+        }
+        if let last = inFlight.last, last.announcesLastByte, answer.sent == .whole { announceLastByte(&machine) }
+        lines.append(sign + " " + answer.text)
+        milliseconds += answer.milliseconds
+        machine.handle(answer.event)
+        inFlight = machine.inFlightCount == 0 ? [] : Array(inFlight.dropFirst())
+      case .hash(let range): try hash(range, &machine)
+      case .save(let change): save(change)
+      case .renewCredentials:
+        lines.append("= renew credentials")
+        machine.handle(.credentials(areNew: setup.findsNewCredentials))
+      case .reportRetry(let retry):
+        let pause = retry.delayMilliseconds / 1000
+        lines.append("= retry \(retry.failures)\(pause < 8 ? "" : " after \(pause) s"): " + text(retry.error))
+      case .reportFallback(let other): lines.append(other == .tus ? "= over tus" : "= as a form")
+      case .reportOtherFile: lines.append("= another file")
+      case .wait(let until):
+        if try takeEvent(&machine) { continue }
+        milliseconds = max(milliseconds, until)
+      case .finished(let outcome): return end(text(outcome))
+      case .failed(let error):
+        // As the driver does it.
+        let shown = error.redacted(Secrets())
+        record.unfinished?.recordFailure(error, message: nil, offset: machine.lastOffset)
+        return end("failed: " + text(shown), showsRecord: setup.keepsRecord)
+      }
+    }
+    throw Failure("there is no end")
+  }
+
+  private mutating func end(_ words: String, showsRecord: Bool = false) {
+    lines.append("= " + words)
+    if showsRecord { lines.append("= record: " + text(record)) }
+    if !script.isEmpty { lines.append("= UNUSED: " + script.joined(separator: " | ")) }
+  }
+
+  // MARK: From outside
+
+  private func isNext(_ sign: Character) -> Bool { script.first?.first == sign }
+
+  /// Takes an event that is no answer, if one is next.
+  private mutating func takeEvent(_ machine: inout UploadMachine) throws -> Bool {
+    guard isNext("!"), let line = script.popFirst() else { return false }
+    lines.append(line)
+    let words = line.dropFirst(2)
+    switch words {
+    case "finish": machine.finish()
+    case "the status changes": machine.handle(.statusChanged(.whileReading))
+    case "the status has changed": machine.handle(.statusChanged(.beforeEnd(isDigested: true)))
+    case "the status has changed, undigested": machine.handle(.statusChanged(.beforeEnd(isDigested: false)))
+    case "the status changes after the end": machine.handle(.statusChanged(.afterEnd))
+    case "the last byte is next": announceLastByte(&machine)
+    case "out of memory": machine.handle(.failed(.outOfResources("memory")))
+    case "the connection is lost":
+      machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .partial)))
+      inFlight = []
+    case "cancel": machine.handle(.failed(.cancelled(hasSentAll: false)))
+    default:
+      guard words.hasPrefix("reading again finds ") else { throw Failure("unknown event: \(line)") }
+      rereading = String(words.dropFirst("reading again finds ".count))
+    }
+    return true
+  }
+
+  /// - Returns: also its sign: `<<` if a rule gives it.
+  private mutating func nextAnswer(to request: HTTPRequest) throws -> (String, TranscriptAnswer)? {
+    let rules = rules.filter { [request.method, "*"].contains($0.method) }
+    if let rule = rules.first(where: \.isAlways) ?? (isNext("<") ? nil : rules.first) {
+      return ("<<", try TranscriptAnswer(rule.answer, to: request))
+    }
+    guard isNext("<"), let line = script.popFirst() else { return nil }
+    return ("<", try TranscriptAnswer(String(line.dropFirst(2)), to: request))
+  }
+
+  private mutating func announceLastByte(_ machine: inout UploadMachine) {
+    machine.handle(.lastByteNext)
+    while case .save(let change) = machine.next(
+      nowMilliseconds: milliseconds, unixSeconds: setup.bootedAtSeconds + milliseconds / 1000)
+    { save(change) }
+  }
+
+  private mutating func hash(_ range: HashRange, _ machine: inout UploadMachine) throws {
+    switch range {
+    case .wholeFile:
+      lines.append("= hash")
+      if try takeEvent(&machine), lines.last?.hasPrefix("! reading again") == false { return }
+      machine.handle(.hashed(.wholeFile(sha256: setup.sha256, isStable: rereading != "changes")))
+    case .beginning(let length):
+      lines.append("= hash 0-\(length)")
+      machine.handle(.hashed(.beginning(sha256: setup.sha256)))
+    case .range(let algorithm, let offset, let length):
+      lines.append("= \(algorithm) of \(offset)-\(offset + length)")
+      machine.handle(.hashed(.range(checksum: "3q2+7w==")))
+    case .wholeFileAgain:
+      lines.append("= read again")
+      if try takeEvent(&machine), lines.last == "! the connection is lost" { return }
+      let now = rereading == "other content" ? "cd" : "ab"
+      machine.handle(.hashed(.wholeFileAgain(sent: "ab", now: now, isStable: rereading != "changes")))
+    }
+  }
+
+  private mutating func save(_ change: RecordChange) {
+    let words = String(describing: change).prefix { $0 != "(" }
+    lines.append("= save " + words)
+    record.unfinished?.apply(change, size: setup.size)
+  }
+}

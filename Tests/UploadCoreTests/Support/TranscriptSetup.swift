@@ -1,0 +1,156 @@
+import UploadCore
+
+/// The first line of a ``Transcript``: what is asked of the machine, and what an earlier process left.
+struct TranscriptSetup {
+  private(set) var size: Int64 = 100
+  private(set) var sha256 = GigHive.sha256
+  private(set) var findsNewCredentials = false
+  /// When the clock showed 0 milliseconds, in seconds since 1970.
+  private(set) var bootedAtSeconds: Int64 = 1_800_000_000
+  private var purpose = "tus"
+  private var target: String?
+  private var previous = UploadPlan.PreviousState()
+  private var superseded: String?
+  private var isGuest = false
+  private var verifiesCertificate = true
+  private var limit = RetryLimit.failures(2)
+  private var maximumDelayMilliseconds: Int64 = 8000
+  private var endsAfterFullSend = false
+  private var policy: [(inout UploadPolicy) -> Void] = []
+  private var request: [(inout UploadRequest) -> Void] = []
+
+  init(_ line: String) throws {
+    let parts = line.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    for (index, part) in parts.enumerated() {
+      if index == 0, try takePurpose(part) { continue }
+      try take(part)
+    }
+  }
+
+  private mutating func takePurpose(_ part: String) throws -> Bool {
+    let words = part.split(separator: " ", maxSplits: 1).map(String.init)
+    (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
+    guard ["tus", "gighive", "form", "cancel", "delete", "examine"].contains(purpose) else {
+      throw TranscriptRun.Failure("unknown destination: \(part)")
+    }
+    return true
+  }
+
+  private mutating func take(_ part: String) throws {
+    let words = part.split(separator: " ").map(String.init)
+    let number = words.compactMap { Int64($0) }.first
+    switch (words[0], words.last ?? "") {
+    case (_, "bytes"): size = number ?? 0
+    case (_, "MiB"): size = (number ?? 0) << 20
+    case (_, "GiB"): size = (number ?? 0) << 30
+    case ("at", _): previous.location = try TargetURI(words[1].hasPrefix("/") ? "https://hive" + words[1] : words[1])
+    case ("offset", _): previous.offset = number ?? 0
+    case ("uploaded", _): previous.isUploaded = true
+    case ("last", _): previous.lastByteMayBeSent = true
+    case ("touched", _): previous.doubt = .touched
+    case ("replaced", _): previous.doubt = .replaced
+    case ("sent", _):
+      previous.sent = SentPart(length: number ?? 0, sha256: words.last == "other" ? "cd" : GigHive.sha256)
+    case ("doubtful", _): previous.isServerDoubtful = true
+    case ("processing", _): previous.assetID = number
+    case ("full", _):
+      previous.fullSends = FullSends(.refused, times: words.compactMap { Int64($0) }.map { bootedAtSeconds - $0 })
+    case ("cookie", _): previous.cookies = Cookies([words.dropFirst().joined(separator: " ")])
+    case ("by", "POST"): previous.detours.overridesMethod = true
+    case ("split", _): previous.detours.splitEnd = number ?? 0
+    case ("instead", _): superseded = words.last
+    case ("guest", let last):
+      isGuest = true
+      if last != "terms" { request.append { $0.extraFields = [FormField("tos_accepted", "true")] } }
+    case ("unverified", _): verifiesCertificate = false
+    case ("retries", "forever"): limit = .forever
+    case ("retries", "s"): limit = .time(milliseconds: (number ?? 0) * 1000)
+    case ("retries", _): limit = .failures(number ?? 0)
+    case ("pauses", _): maximumDelayMilliseconds = (number ?? 0) * 1000
+    case ("returns", _): endsAfterFullSend = true
+    case ("within", _): policy.append { $0.totalMilliseconds = (number ?? 0) * 1000 }
+    case ("renews", _): policy.append { $0.canRenewCredentials = true }
+    case ("finds", _):
+      policy.append { $0.canRenewCredentials = true }
+      findsNewCredentials = true
+    case ("proxy", _): policy.append { $0.proxies.http = try? Proxy(variable: "a:b@proxy:3128") }
+    case ("chunk", _): request.append { $0.chunkLength = number }
+    case ("late", _): request.append { $0.defersLength = true }
+    case ("override", _): request.append { $0.overridesMethod = true }
+    case ("digest", _): request.append { $0.computesDigest = true }
+    case ("record", _): request.append { $0.needsRecord = true }
+    case ("remove", _): request.append { $0.afterDelivery.removal = .delete }
+    case ("over", _): request.append { $0.uploadProtocol = .tus }
+    case ("as", _): request.append { $0.uploadProtocol = .multipart }
+    case ("threshold", _): request.append { $0.tusThreshold = number ?? 0 }
+    case ("content", _): sha256 = String(repeating: words[1], count: 32)
+    case ("clock", _): bootedAtSeconds = number ?? 0
+    default: throw TranscriptRun.Failure("unknown in the setup: \(part)")
+    }
+  }
+
+  /// Whether its end leaves a record.
+  var keepsRecord: Bool { ["tus", "gighive", "form"].contains(purpose) }
+
+  func machine() throws(UploadError) -> UploadMachine {
+    var policy = UploadPolicy(
+      retries: RetryPolicy(limit, maximumDelayMilliseconds: maximumDelayMilliseconds), seed: 7)
+    policy.retries.endsAfterFullSend = endsAfterFullSend
+    for change in self.policy { change(&policy) }
+    do {
+      switch purpose {
+      case "cancel":
+        let upload = try TargetURI("https://hive/files/1")
+        return try UploadMachine(.cancel(upload, overridesMethod: target == "by POST", previous.cookies), policy)
+      case "delete":
+        return try UploadMachine(
+          .delete(
+            assetID: 9, deleteToken: "5ec2e7", from: TargetURI("https://hive/"), isRepeated: target == "again"), policy)
+      case "examine":
+        let recording = StoredRecording(
+          base: try TargetURI(target ?? "https://hive/"), assetID: 9, sha256: GigHive.sha256, size: size)
+        return try UploadMachine(.examine(recording), policy)
+      default:
+        var request = UploadRequest(file: LocalPath("/set.wav"), destination: try destination)
+        for change in self.request { change(&request) }
+        let plan = UploadPlan(
+          request, size: size, previous: previous,
+          superseded: try superseded.map { try TargetURI("https://hive" + $0) },
+          isGuest: isGuest, verifiesCertificate: verifiesCertificate,
+          boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
+        return try UploadMachine(.upload(plan), policy)
+      }
+    } catch let error as UploadError { throw error } catch { fatalError("\(error)") }
+  }
+
+  private var destination: Destination {
+    get throws {
+      switch purpose {
+      case "form": return .multipart(try TargetURI(target ?? "https://hive/upload"))
+      case "gighive":
+        var form = EventForm()
+        (form.label, form.eventDate) = ("Set 1", "2026-05-01")
+        return .gigHive(try TargetURI(target ?? "https://hive/"), form)
+      default: return .tus(try TargetURI(target ?? "https://hive/files/"))
+      }
+    }
+  }
+
+  var record: UploadRecord {
+    var record = UploadRecord.sample(identity(size: size))
+    var upload = UnfinishedUpload()
+    upload.remote = previous.location.map {
+      RemoteUpload(url: $0.text, offset: previous.offset, isWhole: previous.isUploaded)
+    }
+    upload.lastByteMayBeSent = previous.lastByteMayBeSent
+    upload.assetID = previous.assetID
+    upload.sent = previous.sent
+    upload.doubt = previous.doubt
+    upload.isServerDoubtful = previous.isServerDoubtful
+    upload.detours = previous.detours
+    upload.cookies = previous.cookies
+    upload.fullSends = previous.fullSends
+    record.state = .unfinished(upload)
+    return record
+  }
+}

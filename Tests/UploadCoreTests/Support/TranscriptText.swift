@@ -1,0 +1,96 @@
+import Foundation
+import UploadCore
+
+/// The machine's actions as a ``Transcript`` shows them.
+extension TranscriptRun {
+  /// A request without what its kind always has: `PATCH /files/1 0-100`, `POST /files/ {Upload-Defer-Length: 1}`.
+  func text(_ request: HTTPRequest) -> String {
+    let target = request.target.text
+    var text = request.method + " " + (target.hasPrefix("https://hive/") ? String(target.dropFirst(12)) : target)
+    if let body = request.body {
+      if body.fileLength > 0 {
+        text += " \(body.fileOffset)-\(body.fileOffset + body.fileLength)"
+      } else if !body.header.isEmpty {
+        text += " " + String(decoding: body.header, as: UTF8.self)
+      }
+    }
+    let usual = usualFields(of: request)
+    let shown = request.fields.filter { !usual.contains($0) }.map { "\($0.name): \($0.value)" }
+    if !shown.isEmpty { text += " {" + shown.joined(separator: "; ") + "}" }
+    for field in usual where !request.fields.contains(where: { $0.name == field.name }) {
+      text += ", without " + field.name
+    }
+    if request.isConfidential { text += ", confidential" }
+    if request.mayExpectContinue { text += ", expects 100" }
+    return text
+  }
+
+  /// The fields that a request of its kind has (tus 1.0.0).
+  private func usualFields(of request: HTTPRequest) -> [Field] {
+    let version = Field("Tus-Resumable", "1.0.0")
+    let noCache = Field("Cache-Control", "no-cache")
+    let isTus = request.fields.contains { $0.name.hasPrefix("Upload-") || $0.name == "Tus-Resumable" }
+    switch request.method {
+    case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
+    case "DELETE": return [version]
+    case "PATCH", "POST":
+      guard isTus else {
+        return request.fields.filter { $0.name == "Content-Type" }
+      }
+      if request.fields.contains(where: { $0.name == "Upload-Offset" }) {
+        let offset = Field("Upload-Offset", String(request.fileOffset))
+        return [version, Field("Content-Type", "application/offset+octet-stream"), offset]
+      }
+      let metadata = request.fields.filter { $0.name == "Upload-Metadata" }
+      return [version, Field("Upload-Length", String(setup.size))] + metadata
+    default: return []
+    }
+  }
+
+  func text(_ outcome: Outcome) -> String {
+    switch outcome {
+    case .delivered(let receipt, let file, let resumedFrom):
+      var parts = ["delivered"]
+      if resumedFrom > 0 { parts.append("resumed from \(resumedFrom)") }
+      if let id = receipt.assetID { parts.append("asset \(id)") }
+      if receipt.isChecksumVerified { parts.append("checksum verified") }
+      if receipt.wasAlreadyThere { parts.append("was there") }
+      if receipt.isUnprovedPage { parts.append("unproved page") }
+      if receipt.deleteToken != nil { parts.append("delete token") }
+      if file.size != setup.size { parts.append("SIZE \(file.size)") }
+      if file.sha256 != nil { parts.append("SHA-256") }
+      return parts.joined(separator: ", ")
+    case .cancelled(let isKept): return isKept ? "cancelled, kept by the server" : "cancelled"
+    case .deleted(let wasGone): return wasGone ? "deleted, was gone" : "deleted"
+    case .examined(let presence): return "examined: \(presence)"
+    }
+  }
+
+  /// `refused(status: 413, message: "")`, without the names of the types.
+  func text(_ error: UploadError) -> String {
+    String(describing: error).replacing(/(UploadCore\.)?([A-Z]\w*\.)+(?=[a-z])/, with: "")
+      .replacing("UploadCore.", with: "").replacing(
+        "LocalPath(bytes: [47, 115, 101, 116, 46, 119, 97, 118])", with: "/set.wav")
+  }
+
+  func text(_ record: UploadRecord) -> String {
+    guard let upload = record.unfinished else { return record.phase.rawValue }
+    var parts = [record.phase.rawValue]
+    if let remote = upload.remote {
+      let path = remote.url.hasPrefix("https://hive/") ? String(remote.url.dropFirst(12)) : remote.url
+      parts.append("at \(path) offset \(remote.offset)")
+    }
+    if let url = upload.formerURL { parts.append("former \(url)") }
+    if upload.lastByteMayBeSent { parts.append("last byte sent") }
+    if record.mayBeStored { parts.append("may be stored") }
+    if upload.isServerDoubtful { parts.append("doubtful server") }
+    if let id = upload.assetID { parts.append("processing \(id)") }
+    if let doubt = upload.doubt { parts.append("\(doubt)") }
+    if upload.detours.overridesMethod { parts.append("by POST") }
+    if upload.detours.splitEnd > 0 { parts.append("split to \(upload.detours.splitEnd)") }
+    if let sends = upload.fullSends { parts.append("full sends \(sends.times.count) \(sends.failure)") }
+    if !upload.cookies.texts.isEmpty { parts.append("cookies " + upload.cookies.texts.joined(separator: " and ")) }
+    if upload.nextRetry != nil { parts.append("postponed") }
+    return parts.joined(separator: ", ")
+  }
+}
