@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(ROOT / "Tests" / "Support"), str(Path(__file__).resolve().parent)]
 
 from certificates_forge import Forge
 from hivestub import HiveStub, make_certificates

@@ -1,12 +1,12 @@
 """`watch`: what it takes and when, and that each recording arrives once."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import page_cache
 import pytest
 from broken_disk import BrokenDisk
 from program import private, wait_until
@@ -422,21 +422,8 @@ def test_a_signal_during_the_start_ends_it_in_order(program, rec, tmp_path):
     assert ended.returncode == 0 and "stopped." in ended.stderr, ended
 
 
-def page_by_page(path, copy):
-    """Copies a program so that the page cache has each page for itself: Linux 6.18 maps a large folio whole, however little of it
-    runs, and its size depends on how the file was written."""
-    shutil.copy(path, copy)
-    with open(copy, "rb", buffering=0) as file:
-        os.fsync(file.fileno())
-        for advice in (os.POSIX_FADV_DONTNEED, os.POSIX_FADV_RANDOM):
-            os.posix_fadvise(file.fileno(), 0, 0, advice)
-        while file.read(4096):
-            pass
-    return copy
-
-
 def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
-    program.path = page_by_page(program.path, tmp_path / "program")
+    program.path = page_cache.copy(program.path, tmp_path / "program")
     stub = hive()
     write(rec / "a.wav")
     watching = watch(stub)

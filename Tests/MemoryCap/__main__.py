@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import functools
-import shutil
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable
 
-from memorycap import canary, ceilings, console, document, elf, picture, rows, rules
-from memorycap.workbench import TESTS, Workbench
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
+
+import page_cache  # noqa: E402
+from memorycap import canary, ceilings, console, document, elf, picture, rows, rules  # noqa: E402
+from memorycap.workbench import TESTS, Workbench  # noqa: E402
 
 DOCS = TESTS.parent / "docs"
 
@@ -33,20 +32,16 @@ def main() -> int:
     options = parse()
     began = time.monotonic()
     tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="memorycap-") as folder, ThreadPoolExecutor(1) as pool:
+    with tempfile.TemporaryDirectory(prefix="memorycap-") as folder:
         workbench = Workbench(Path(folder))
         # A copy, so that a concurrent build cannot replace it.
-        options.binary = Path(shutil.copy(options.binary, folder))
+        options.binary = page_cache.copy(options.binary, Path(folder) / options.binary.name)
         try:
             breakpoints, code = elf.allocators(options.binary, options.symbols or canary.unstripped_twin(TESTS.parent))
         except elf.NotUsable as reason:
             print(f"memory cap: {reason}")
             return 2
         print_conditions(options.binary, workbench, breakpoints)
-        build_canary = functools.partial(canary.build, workbench.folder, options.binary.name)
-        if options.quick and not options.only:
-            # The build uses one processor while the rows wait. It would disturb the times in docs/memory.md.
-            build_canary = pool.submit(build_canary).result
         outcomes, growths, swept = [], [], []
         if not options.canary:
             outcomes = run_rows(options, workbench, workbench.launcher(breakpoints, code), code, tally)
@@ -56,7 +51,7 @@ def main() -> int:
                 tally.add(growth.finding is None)
         if not options.canary and not options.only:
             swept = run_ceilings(workbench, options.binary, tally)
-        is_canary_caught = not options.only and run_canary(workbench, build_canary, tally)
+        is_canary_caught = not options.only and not options.quick and run_canary(workbench, options.binary.name, tally)
         if options.write_docs:
             print("\nThe picture: the same upload by gighive-upload and by curl, without breakpoints.", flush=True)
             traces = picture.record(workbench, options.binary)
@@ -73,7 +68,7 @@ def parse() -> argparse.Namespace:
     default = TESTS.parent / "dist/gighive-upload-x86_64"
     parser.add_argument("--binary", type=Path, default=default, help="the shipped binary (%(default)s)")
     parser.add_argument("--symbols", type=Path, help="the file that it was stripped from (below .build)")
-    parser.add_argument("--quick", action="store_true", help="the rows that matter most, for CI")
+    parser.add_argument("--quick", action="store_true", help="the rows that matter most and no canary, for CI")
     parser.add_argument("--canary", action="store_true", help="only the proof that a leaking build is caught")
     parser.add_argument("--only", metavar="TEXT", help="only the rows whose names have this in them, and no canary")
     parser.add_argument("--write-docs", action="store_true", help="write docs/memory.md and docs/memory.svg")
@@ -118,10 +113,10 @@ def run_ceilings(workbench: Workbench, binary: Path, tally: Tally) -> list[ceili
     return swept
 
 
-def run_canary(workbench: Workbench, build: Callable[[], tuple[Path, Path]], tally: Tally) -> bool:
+def run_canary(workbench: Workbench, name: str, tally: Tally) -> bool:
     print("\nThe canary, a build that leaks at each read: every line has to fail.", flush=True)
     try:
-        unnoticed = canary.examine(workbench, *build())
+        unnoticed = canary.examine(workbench, *canary.build(workbench.folder, name))
     except canary.Failed as reason:
         unnoticed = [str(reason)]
     print("canary:", "caught, for the right reasons  ok" if not unnoticed else "NOT CAUGHT  FAILED")
