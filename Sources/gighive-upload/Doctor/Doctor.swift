@@ -7,7 +7,7 @@ enum Doctor {
   static func run(_ arguments: DoctorArguments) throws(UsageError) -> Int32 {
     let report = Report(arguments.common, progress: .none)
     let cancellation = SignalCancellation.begin()
-    let configuration = try arguments.common.configuration(for: arguments.request.base, report)
+    let configuration = try arguments.common.configuration(for: arguments.request, report)
     let findings = Findings(report)
     let (size, file) = examineFile(arguments)
     // Without a file, for the largest recording.

@@ -44,7 +44,7 @@ enum Watch {
     for group in groups {
       try refuseStateDirectory(group)
       // Reads the files with secrets.
-      _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
+      _ = try group.sending.common.configuration(for: group.sending.template, Report(CommonArguments(), progress: .none))
     }
   }
 
