@@ -46,6 +46,20 @@ def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, rec
     assert "upload_max_filesize" in result.err and "--file-field" in result.err
 
 
+DESTINATIONS = {
+    "--server": (["--label", "L", "--protocol", "multipart"], "--protocol tus", "Tus-Max-Size"),
+    "--multipart-url": ([], "client_max_body_size", "tus"),
+    "--tus-url": ([], "Tus-Max-Size", "--file-field"),
+}
+
+
+@pytest.mark.parametrize("option", DESTINATIONS)
+def test_what_is_too_large_has_advice_that_suits_its_destination(hive, program, recording, option):
+    options, words, others = DESTINATIONS[option]
+    result = program.run("send", option, hive(answer=answer("413 Too Large", "no")).url, *options, recording())
+    assert words in result.err and others not in result.err, result
+
+
 def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):
     result = send(hive(answer=answer("413 Too Large", "no")), recording())
     assert "docs/server-setup.md" in result.err

@@ -150,7 +150,8 @@ package struct LimitChecks: Sendable {
       switch kind {
       case .form where goesOverTus && length <= needed:
         "; longer recordings must go over tus (--protocol tus, or a lower --threshold)"
-      case .form: "; longer recordings must go over tus"
+      // Only GigHive has tus as well.
+      case .form: isOnlyCheck ? "; longer recordings would be refused" : "; longer recordings must go over tus"
       case .patch where length <= needed: "; recordings that go over tus would fail"
       case .patch: "; uploads halve their requests until they pass"
       }

@@ -135,6 +135,12 @@ package struct UploadMachine: Sendable {
     if case .multipart = task { true } else { false }
   }
 
+  /// What the server answers.
+  package var answeredRequest: AnsweredRequest {
+    guard sendsForm, case .upload(let plan) = purpose else { return .other }
+    return plan.request.isForGigHive ? .gigHiveForm : .otherForm
+  }
+
   /// Whether the server may have every byte of a tus upload, although no response says so.
   package var mayBeWhole: Bool {
     if case .tus(let task) = task { task.history.mayBeWhole } else { false }

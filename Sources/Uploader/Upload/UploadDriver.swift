@@ -224,7 +224,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0) } }
+  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0, to: machine.answeredRequest) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }

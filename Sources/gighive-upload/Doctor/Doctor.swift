@@ -15,7 +15,9 @@ enum Doctor {
       size: size ?? .max, isGuest: configuration.credentials.areGuests)
     MachineExamination.run(arguments, needsRecords: needsRecords, findings)
     if let file { findings.add(file) }
-    let prober = Prober(arguments.request.base, configuration, cancellation)
+    let sendsForm = if case .multipart = arguments.request.destination { true } else { false }
+    let prober = Prober(
+      arguments.request.base, configuration, cancellation, answering: sendsForm ? .otherForm : .other)
     if let problem = prober.problem {
       findings.add(Finding(.connection, .failure(problem)))
     } else if ConnectionExamination.run(prober, configuration, findings) {

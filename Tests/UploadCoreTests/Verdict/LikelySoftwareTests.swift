@@ -175,6 +175,13 @@ struct LikelySoftwareTests {
     #expect(ASCII.contains(bytes(remedy), setting))
   }
 
+  @Test(arguments: [(LikelySoftware.php, 413), (.cloudflare, 413), (.cloudflare, 524)])
+  func onlyWhoMayUseTusIsToldTo(software: LikelySoftware, status: Int) throws {
+    let elsewhere = try #require(software.remedy(status: status, to: .otherForm))
+    #expect(!elsewhere.contains("tus") && elsewhere.hasSuffix("."))
+    #expect(software.remedy(status: status, to: .gigHiveForm)?.contains("over tus") == true)
+  }
+
   @Test func aRemedyIsWholeSentences() {
     for software in LikelySoftware.allCases {
       for status in 200...599 {
