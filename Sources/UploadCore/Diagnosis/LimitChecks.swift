@@ -73,14 +73,12 @@ package struct LimitChecks: Sendable {
         remedy: "Let PATCH through. --method-override saves the attempt."))
   }
 
-  /// Notes the response to the same request without credentials, which the server demands of a short one: ModSecurity
-  /// refuses a length before Apache asks for them, LimitRequestBody afterwards.
+  /// Notes the response to the same request without credentials, which the server demands of a short one.
   package mutating func addWithoutCredentials(_ result: ProbeResult) {
-    switch result.answer?.status {
-    case 413: replaceRemedy(LikelySoftware.ofSecRequestBodyLimit)
-    case 401: replaceRemedy(LikelySoftware.ofLimitRequestBody)
-    default: break
-    }
+    guard let answer = result.answer,
+      let remedy = LikelySoftware.limitOfApache(withoutCredentials: answer.status)
+    else { return }
+    replaceRemedy(remedy)
   }
 
   private mutating func replaceRemedy(_ remedy: String) {

@@ -1,9 +1,16 @@
 extension LikelySoftware {
   /// What to do about a response of this program, as sentences that name its setting; nil if its status says enough or the
   /// program is not known.
-  /// - Parameter status: 200 to 599.
-  package func remedy(status: Int, to request: AnsweredRequest = .gigHiveForm) -> String? {
+  /// - Parameters:
+  ///   - status: 200 to 599.
+  ///   - request: what it answers.
+  ///   - hasCredentials: whether the request had some. GigHive takes no form without.
+  package func remedy(
+    status: Int, to request: AnsweredRequest = .gigHiveForm, hasCredentials: Bool = true
+  ) -> String? {
     switch self {
+    case .apache where request == .gigHiveForm && !hasCredentials && status == 413:
+      LikelySoftware.limitOfApache(withoutCredentials: status)
     case .apache: LikelySoftware.ofApache(status)
     case .awsELB: LikelySoftware.ofAWSELB(status)
     case .caddy: LikelySoftware.ofCaddy(status)
@@ -39,10 +46,20 @@ extension LikelySoftware {
 
   private static let programBehind = " Check that the program behind it runs, and read its log."
 
-  /// Apache's two limits of the length of a request, which have the same page.
-  static let ofSecRequestBodyLimit =
+  /// Which of Apache's two limits of the length of a request refuses a length. Their pages are the same, but ModSecurity refuses it
+  /// before Apache asks for credentials, LimitRequestBody afterwards.
+  /// - Parameter status: of the response to this length without credentials, where the server demands some.
+  /// - Returns: nil if that shows neither.
+  static func limitOfApache(withoutCredentials status: Int) -> String? {
+    switch status {
+    case 413: ofSecRequestBodyLimit
+    case 401: "Raise LimitRequestBody of Apache (1 GiB by default)."
+    default: nil
+    }
+  }
+
+  private static let ofSecRequestBodyLimit =
     "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of ModSecurity (128 MiB and 128 KiB by default)."
-  static let ofLimitRequestBody = "Raise LimitRequestBody of Apache (1 GiB by default)."
 
   private static func ofApache(_ status: Int) -> String? {
     switch status {
