@@ -44,6 +44,9 @@ package struct UploadMachine: Sendable {
   /// Whether the server has had everything, and the file is read again for its SHA-256.
   package var isVerifying: Bool { task.isVerifying }
 
+  /// Whether what is read of the file is not known to be what was sent.
+  package var readsUnknown: Bool { task.readsUnknown }
+
   /// Whether the server has had everything, and only the outcome is missing.
   package var awaitsOutcome: Bool { task.awaitsOutcome }
 

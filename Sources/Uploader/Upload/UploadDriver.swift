@@ -63,7 +63,7 @@ final class UploadDriver: Steppable {
   }
 
   /// What of the file was sent over tus, from its start; nil if that is not known.
-  var sentPart: SentPart? { machine.sendsForm ? nil : source?.sentPart }
+  var sentPart: SentPart? { machine.sendsForm || machine.readsUnknown ? nil : source?.sentPart }
 
   /// Whether the current request was sent completely.
   var hasSentAll: Bool {

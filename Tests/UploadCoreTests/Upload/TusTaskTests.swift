@@ -85,6 +85,48 @@ struct TusTaskTests {
         + ["POST /files/", "save created", "PATCH /files/1 0..<100", "save lastByteNext"])
   }
 
+  /// While a digest catches up, a change of the status leaves open what was sent.
+  @Test(arguments: [SentPart(length: 60, sha256: GigHive.sha256), nil])
+  func aDigestHasTheBeginningBeforeMoreIsSentToAPlainServer(sent: SentPart?) throws {
+    var previous = try UploadPlan.PreviousState.at(offset: 42)
+    previous.sent = sent
+    var server = ScriptedServer([offer, .has(42), .has(100)])
+    let end = server.run(try .upload(to: .tusServer, previous: previous, configure: { $0.computesDigest = true }))
+    #expect(end == .finished(.delivered(Receipt(), SentFile(size: 100, sha256: GigHive.sha256), resumedFrom: 42)))
+    #expect(server.log[2...3] == ["hash 0..<\(sent?.length ?? 42)", "PATCH /files/1 42..<100"])
+    var gigHive = ScriptedServer([offer, .has(42), .has(100), .status(201, content: GigHive.created)])
+    #expect(
+      gigHive.run(try .upload(to: .gigHive, previous: .at(offset: 42), configure: { $0.uploadProtocol = .tus }))
+        == GigHive.delivered(resumedFrom: 42))
+    #expect(gigHive.log[2] == "PATCH /files/1 42..<100")
+  }
+
+  @Test(arguments: [
+    (SentPart?(SentPart(length: 60, sha256: "ab")), HashResult.beginning(sha256: "ab", isStable: false), true),
+    (SentPart(length: 60, sha256: "ab"), .beginning(sha256: "cd", isStable: true), false),
+    (nil, .beginning(sha256: "ab", isStable: true), true), (nil, .beginning(sha256: "ab", isStable: false), false),
+  ])
+  func aBeginningThatIsTouchedWhileItIsReadIsWhatWasSentOnlyIfThatIsKnown(
+    sent: SentPart?, read: HashResult, isContinued: Bool
+  ) throws {
+    var previous = try UploadPlan.PreviousState.at(offset: 42)
+    previous.sent = sent
+    var machine = try UploadMachine.upload(to: .tusServer, previous: previous, configure: { $0.computesDigest = true })
+    for reply in [offer, .has(42)] {
+      _ = machine.next(nowMilliseconds: 0)
+      if case .answer(let answer) = reply { machine.handle(.answered(answer)) }
+    }
+    #expect(machine.next(nowMilliseconds: 0) == .hash(.beginning(length: sent?.length ?? 42)))
+    // Of an attempt that ends now, the record keeps no more than it has.
+    #expect(machine.readsUnknown == (sent == nil))
+    machine.handle(.hashed(read))
+    #expect(!machine.readsUnknown)
+    switch machine.next(nowMilliseconds: 0) {
+    case .send(let request, _): #expect(isContinued && request.method == "PATCH")
+    case let action: #expect(!isContinued && action == .save(.forgotten))
+    }
+  }
+
   /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
     var server = ScriptedServer([offer, .created, .has(42, sent: .partial), .has(100)])
