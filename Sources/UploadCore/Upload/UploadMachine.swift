@@ -420,10 +420,12 @@ package struct UploadMachine: Sendable {
       (task, latest, state) = (.tus(tus), .nothing, .deciding)
       return
     }
+    let wasTidying = task.isTidying
     switch task.interrupted(interruption) {
     case .forbidden: state = .failing(error, mayRepeat: false)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
-    case .allowed where task.isMoving: state = .deciding
+    // What is not needed is left: nobody may ever answer there.
+    case .allowed where task.isMoving || (wasTidying && error != outOfTime): state = .deciding
     case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding

@@ -49,6 +49,16 @@ struct TusTaskTests {
       ])
   }
 
+  /// Its Location may have named a host that only the server can reach. That it cannot be asked is no failure of the new upload.
+  @Test func anUploadOfTheFormerContentThatNobodyAnswersForCostsNoRetry() throws {
+    let old = try TargetURI("https://tusd.internal/files/old")
+    var server = ScriptedServer([
+      .interruption(Interruption(.noSuchName(host: "tusd.internal"))), offer, .created, .has(100),
+    ])
+    #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
+    #expect(server.retries.isEmpty)
+  }
+
   // MARK: Another file
 
   private func resumed(_ doubt: FileDoubt, sent: SentPart?, isEnding: Bool = false) throws -> UploadMachine {
