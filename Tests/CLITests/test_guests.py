@@ -66,8 +66,7 @@ def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command, option, text):
 
 
 def test_nor_when_an_upload_is_resumed(party, program, recording, tmp_path):
-    stub, secret = party("PATCH/reset-after=1000000"), private(tmp_path / "headers", "X-Upload-Token: guest-token\n")
-    arguments = ["--server", stub.url, "--label", "L", "--header-file", secret, *TUS, *GUEST]
-    assert program.run("send", *arguments, recording(SIZE), retries=0).code == 4
-    result = program.run("resume", "--all", "--protocol", "multipart")
+    assert program.send(party("multipart/reset-after=1000000"), recording(SIZE), "--protocol", "multipart", retries=0).code == 4
+    secret = private(tmp_path / "headers", "X-Upload-Token: guest-token\n")
+    result = program.run("resume", "--all", "--header-file", secret)
     assert result.code == 2 and "only over tus" in result.err, result

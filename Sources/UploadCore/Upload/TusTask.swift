@@ -331,7 +331,7 @@ struct TusTask: Sendable {
       upload.interrupted(
         arrived: interruption.arrived, sent: interruption.sent,
         cutAfterMilliseconds: interruption.cutAfterMilliseconds,
-        isUnreachable: interruption.error.isUnreachable)
+        isUnreachable: interruption.error.isUnreachable, isUnknown: interruption.error.isUnknownHost)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

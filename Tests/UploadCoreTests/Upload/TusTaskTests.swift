@@ -59,6 +59,20 @@ struct TusTaskTests {
     #expect(server.retries.isEmpty)
   }
 
+  /// The server that created it says that it is gone, and where its Location leads there is nobody who could have it.
+  @Test(arguments: [("tusd.internal", true), ("hive:1080", true), ("upload.hive", false)])
+  func anUploadThatIsGoneIsMadeAgainWhereNobodyElseCanHaveIt(host: String, isGone: Bool) throws {
+    let isUnknown = host == "tusd.internal"
+    let error =
+      isUnknown ? UploadError.noSuchName(host: host) : .timedOut(.connecting, peer: host, limitMilliseconds: 1)
+    let lost = ScriptedServer.Reply.interruption(Interruption(error))
+    let rest = isGone ? [ScriptedServer.Reply.created, .has(100)] : [lost, lost, lost]
+    var server = ScriptedServer([offer, lost, .gone] + rest)
+    let end = server.run(try .upload(to: .tusServer, previous: .at("https://" + host + "/files/1", offset: 42)))
+    #expect(end == (isGone ? deliveredPlainly() : .failed(error)))
+    #expect(server.log.contains("save forgotten") == isGone)
+  }
+
   // MARK: Another file
 
   private func resumed(_ doubt: FileDoubt, sent: SentPart?, isEnding: Bool = false) throws -> UploadMachine {
