@@ -4,7 +4,7 @@
 import pytest
 from program import private
 from records import records
-from uploads import TUS, is_delivered, kinds, of_kind, sent
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, sent
 
 SIZE = 3_000_000
 GUEST = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
@@ -68,5 +68,5 @@ def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command, option, text):
 def test_nor_when_an_upload_is_resumed(party, program, recording, tmp_path):
     assert program.send(party("multipart/reset-after=1000000"), recording(SIZE), "--protocol", "multipart", retries=0).code == 4
     secret = private(tmp_path / "headers", "X-Upload-Token: guest-token\n")
-    result = program.run("resume", "--all", "--header-file", secret)
+    result = program.run("resume", "--all", "--header-file", secret, env=PASSWORD)
     assert result.code == 2 and "only over tus" in result.err, result
