@@ -1,7 +1,7 @@
 """A failed upload names the program that refused it, and its setting."""
 
 import pytest
-from pages import AUTHORED, NGINX_413, answer
+from pages import APACHE_413, AUTHORED, NGINX_413, answer
 from records import only_record
 
 
@@ -44,6 +44,26 @@ def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, rec
     result = send(hive(), recording(), "--file-field", "media", "--protocol", "multipart")
     assert result.code == 8
     assert "upload_max_filesize" in result.err and "--file-field" in result.err
+
+
+DESTINATIONS = {
+    "--server": (["--label", "L", "--protocol", "multipart"], "--protocol tus", "Tus-Max-Size"),
+    "--multipart-url": ([], "client_max_body_size", " tus"),
+    "--tus-url": ([], "Tus-Max-Size", "--file-field"),
+}
+
+
+@pytest.mark.parametrize("option", DESTINATIONS)
+def test_what_is_too_large_has_advice_that_suits_its_destination(hive, program, recording, option):
+    options, words, others = DESTINATIONS[option]
+    result = program.run("send", option, hive(answer=answer("413 Too Large", "no")).url, *options, recording())
+    assert words in result.err and others not in result.err, result
+
+
+def test_apaches_refusal_without_a_password_is_modsecuritys(hive, program, recording):
+    url = hive(answer=answer("413 Request Entity Too Large", APACHE_413)).url
+    result = program.run("send", "--server", url, "--label", "L", "--protocol", "multipart", recording())
+    assert "SecRequestBodyLimit" in result.err and "LimitRequestBody" not in result.err, result
 
 
 def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):

@@ -4,7 +4,7 @@
 import pytest
 from program import private
 from records import records
-from uploads import TUS, is_delivered, kinds, of_kind, sent
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, sent
 
 SIZE = 3_000_000
 GUEST = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
@@ -56,8 +56,17 @@ def test_terms_that_are_not_accepted_are_found_before_the_first_byte(party, gues
     assert sent(stub) == 0 and of_kind(stub, "create") == of_kind(stub, "patch") == []
 
 
-@pytest.mark.parametrize("command", [["send", "a.mp4", "--label", "x"], ["doctor"]])
-def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command):
-    token = private(tmp_path / "token", "guest-token\n")
-    result = run(*command, "--server", "http://127.0.0.1:9", "--upload-token-file", token, "--protocol", "multipart")
+@pytest.mark.parametrize("command", [["send", "a.mp4", "--label", "x"], ["watch", ".", "--label", "x"], ["doctor"]])
+@pytest.mark.parametrize("option, text", [
+    ("--upload-token-file", "guest-token\n"), ("--header-file", "CF-Access-Client-Id: 1\nx-upload-token: guest-token\n")])
+def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command, option, text):
+    secret = private(tmp_path / "secret", text)
+    result = run(*command, "--server", "http://127.0.0.1:9", option, secret, "--protocol", "multipart")
+    assert result.code == 2 and "only over tus" in result.err, result
+
+
+def test_nor_when_an_upload_is_resumed(party, program, recording, tmp_path):
+    assert program.send(party("multipart/reset-after=1000000"), recording(SIZE), "--protocol", "multipart", retries=0).code == 4
+    secret = private(tmp_path / "headers", "X-Upload-Token: guest-token\n")
+    result = program.run("resume", "--all", "--header-file", secret, env=PASSWORD)
     assert result.code == 2 and "only over tus" in result.err, result

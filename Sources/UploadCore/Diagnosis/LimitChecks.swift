@@ -73,14 +73,12 @@ package struct LimitChecks: Sendable {
         remedy: "Let PATCH through. --method-override saves the attempt."))
   }
 
-  /// Notes the response to the same request without credentials, which the server demands of a short one: ModSecurity
-  /// refuses a length before Apache asks for them, LimitRequestBody afterwards.
+  /// Notes the response to the same request without credentials, which the server demands of a short one.
   package mutating func addWithoutCredentials(_ result: ProbeResult) {
-    switch result.answer?.status {
-    case 413: replaceRemedy(LikelySoftware.ofSecRequestBodyLimit)
-    case 401: replaceRemedy(LikelySoftware.ofLimitRequestBody)
-    default: break
-    }
+    guard let answer = result.answer,
+      let remedy = LikelySoftware.limitOfApache(withoutCredentials: answer.status)
+    else { return }
+    replaceRemedy(remedy)
   }
 
   private mutating func replaceRemedy(_ remedy: String) {
@@ -150,7 +148,8 @@ package struct LimitChecks: Sendable {
       switch kind {
       case .form where goesOverTus && length <= needed:
         "; longer recordings must go over tus (--protocol tus, or a lower --threshold)"
-      case .form: "; longer recordings must go over tus"
+      // Only GigHive has tus as well.
+      case .form: isOnlyCheck ? "; longer recordings would be refused" : "; longer recordings must go over tus"
       case .patch where length <= needed: "; recordings that go over tus would fail"
       case .patch: "; uploads halve their requests until they pass"
       }

@@ -230,6 +230,9 @@ extension UploadError {
     }
   }
 
+  /// Whether there is no such host.
+  var isUnknownHost: Bool { if case .noSuchName = self { true } else { false } }
+
   /// Whether a completely sent request may have been carried out.
   package var leavesOutcomeOpen: Bool {
     switch self {

@@ -23,8 +23,15 @@ struct TusDetourSearch: Sendable {
   /// The upload's path at the endpoint's origin, while it is asked for there.
   private(set) var moved: TargetURI?
   private var hasMoved = false
+  /// Whether an earlier process has begun the upload, which may have expired since.
+  private var isResumed: Bool
+  /// Whether it is not where the server says that it is: no such host exists, or it is the endpoint's, at another port.
+  private(set) var isMisplaced = false
 
-  init(_ found: TusDetours) { self.found = found }
+  init(_ found: TusDetours, isResumed: Bool) {
+    self.found = found
+    self.isResumed = isResumed
+  }
 
   /// The longest request from this offset, in bytes.
   func longestRequest(at offset: Int64) -> Int64 { offset < found.splitEnd ? Limits.chunkMultiple : Int64.max }
@@ -64,12 +71,14 @@ struct TusDetourSearch: Sendable {
 
   /// Nobody responds where the server says that the upload is, or somebody else does. A server behind a proxy may not know its own
   /// address.
+  /// - Parameter isUnknown: whether there is no such host.
   /// - Returns: whether it may be at the same path of the endpoint's origin.
-  mutating func move(_ location: TargetURI, toOriginOf endpoint: TargetURI) -> Bool {
+  mutating func move(_ location: TargetURI, toOriginOf endpoint: TargetURI, isUnknown: Bool = false) -> Bool {
     guard !hasMoved, location.origin != endpoint.origin else { return false }
     let moved = location.moved(toOriginOf: endpoint)
     guard moved.text.utf8.count <= Limits.uriLength else { return false }
     self.moved = moved
+    isMisplaced = isResumed && (isUnknown || location.host == endpoint.host)
     return true
   }
 
@@ -92,5 +101,6 @@ struct TusDetourSearch: Sendable {
     hasStored = false
     moved = nil
     hasMoved = false
+    isResumed = false
   }
 }

@@ -21,8 +21,12 @@ extension TusUpload {
     case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
     case .locating(let location):
       if let moved = detours.takeMoved(isAnswered: true) {
+        if let offset = offset(in: verdict, fields) {
+          try accept(offset, fields, of: moved)
+        } else if verdict == .tus(.gone), detours.isMisplaced {
+          state = .gone(location, replacement: nil)
+        }
         // Otherwise, it is where the server says that it is.
-        if let offset = offset(in: verdict, fields) { try accept(offset, fields, of: moved) }
         return
       }
       if let text = unusableLocation {

@@ -115,7 +115,8 @@ package struct TusUpload: Sendable {
     sizing = ChunkSizing(pinned: options.chunkLength)
     self.detours = TusDetourSearch(
       TusDetours(
-        overridesMethod: detours.overridesMethod || options.overridesMethod, splitEnd: detours.splitEnd))
+        overridesMethod: detours.overridesMethod || options.overridesMethod, splitEnd: detours.splitEnd),
+      isResumed: location != nil)
     // Only the server knows what an earlier process has sent.
     disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : lastByteMayBeSent ? length : length - 1)
   }
@@ -283,14 +284,16 @@ package struct TusUpload: Sendable {
   ///   - sent: how much of the oldest one's content was sent.
   ///   - cutAfterMilliseconds: how long it was sent, if the peer stopped it while its content was moving.
   ///   - isUnreachable: whether nobody responds there.
+  ///   - isUnknown: whether there is no such host.
   package mutating func interrupted(
-    arrived: Int64, sent: ContentSent = .whole, cutAfterMilliseconds: Int64? = nil, isUnreachable: Bool = false
+    arrived: Int64, sent: ContentSent = .whole, cutAfterMilliseconds: Int64? = nil, isUnreachable: Bool = false,
+    isUnknown: Bool = false
   ) {
     noteSent(sent)
     let wasMoved = detours.takeMoved(isAnswered: false) != nil
     defer {
       if isUnreachable, !wasMoved, case .locating(let location) = state {
-        _ = detours.move(location, toOriginOf: plan.endpoint)
+        _ = detours.move(location, toOriginOf: plan.endpoint, isUnknown: isUnknown)
       }
     }
     switch state {

@@ -31,14 +31,24 @@ enum ContinuationPolicy {
     case proceed
     /// Compare this beginning of the file with what was sent.
     case compare(SentPart)
+    /// Read this beginning of the file, in bytes. If nothing touches it meanwhile, it is what was sent.
+    case read(length: Int64)
     case startOver
   }
 
-  /// - Parameter offset: how much the server has, in bytes.
-  static func decide(_ doubt: FileDoubt?, sent: SentPart?, offset: Int64) -> Decision {
-    guard let doubt else { return .proceed }
+  /// - Parameters:
+  ///   - offset: how much the server has, in bytes.
+  ///   - size: of the file, in bytes.
+  ///   - digestDecides: whether only the digest of what was sent tells later if a file that is touched has changed. It must have
+  ///     the beginning before more is sent, because it would not have what is sent while it catches up.
+  static func decide(
+    _ doubt: FileDoubt?, sent: SentPart?, offset: Int64, size: Int64, digestDecides: Bool
+  ) -> Decision {
+    let mustRead = digestDecides && offset > 0
+    guard doubt != nil || mustRead else { return .proceed }
     if let sent, offset <= sent.length { return .compare(sent) }
-    // A rename or chmod(1) changes the status time, too.
-    return doubt == .replaced ? .startOver : .proceed
+    if doubt == .replaced { return .startOver }
+    // A rename or chmod(1) changes the status time, too. What is there as a whole is not sent again.
+    return mustRead && offset < size ? .read(length: offset) : .proceed
   }
 }

@@ -4,7 +4,7 @@ package enum HashRange: Equatable, Sendable {
   case wholeFile
   /// A checksum of one range, in bytes.
   case range(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
-  /// SHA-256 of the first bytes, to be compared with what an earlier process has sent. They count for the whole file's.
+  /// SHA-256 of the first bytes, which an earlier process has sent. They count for the whole file's.
   case beginning(length: Int64)
   /// SHA-256 of the whole file as it is now, and of what was sent, while the end of the file is held back.
   case wholeFileAgain

@@ -67,6 +67,8 @@ struct TusTask: Sendable {
     var wasLocated = false
     /// Why the part on the server may be of another file; nil if it is not.
     var doubt: FileDoubt?
+    /// Whether an earlier process has begun the upload, and what it has sent was not compared yet.
+    var isUnexamined = false
   }
 
   init(_ plan: UploadPlan) throws(UploadError) {
@@ -85,7 +87,7 @@ struct TusTask: Sendable {
     history = History(
       lastByteMayBeSent: plan.previous.lastByteMayBeSent, mayBeWhole: plan.previous.lastByteMayBeSent,
       offset: plan.previous.offset,
-      wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt)
+      wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt, isUnexamined: plan.previous.location != nil)
   }
 
   private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
@@ -188,14 +190,14 @@ struct TusTask: Sendable {
   mutating func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
   private mutating func nextOfUpload() throws(UploadError) -> TaskStep {
-    if let doubt = history.doubt, let offset = upload.knownOffset {
-      switch ContinuationPolicy.decide(doubt, sent: plan.previous.sent, offset: offset) {
-      case .compare(let sent): return .hash(.beginning(length: sent.length))
-      case .startOver:
-        leaveOtherPart()
-        return try next()
-      case .proceed: history.doubt = nil
-      }
+    switch continuation {
+    case .compare(let sent): return .hash(.beginning(length: sent.length))
+    case .read(let length): return .hash(.beginning(length: length))
+    case .startOver:
+      leaveOtherPart()
+      return try next()
+    case .proceed: (history.doubt, history.isUnexamined) = (nil, false)
+    case nil: break
     }
     switch upload.next() {
     case .ask(var request):
@@ -216,6 +218,19 @@ struct TusTask: Sendable {
     case .await: return .await
     }
     return try next()
+  }
+
+  /// How the upload of an earlier process continues; nil if that is decided, or cannot be decided yet.
+  private var continuation: ContinuationPolicy.Decision? {
+    guard history.isUnexamined, let offset = upload.knownOffset else { return nil }
+    return ContinuationPolicy.decide(
+      history.doubt, sent: plan.previous.sent, offset: offset, size: plan.size,
+      digestDecides: plan.computesSHA256 && !request.isForGigHive)
+  }
+
+  /// Whether what is read of the file is not known to be what was sent.
+  var readsUnknown: Bool {
+    if case .read = continuation { true } else { false }
   }
 
   mutating func lastByteNext() {
@@ -287,13 +302,14 @@ struct TusTask: Sendable {
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
     case (.uploading, .range(let checksum)), (.locating, .range(let checksum)):
       upload.setChecksum(ofNextPatch: checksum)
-    case (.uploading, .beginning(let sha256)):
-      guard history.doubt != nil else { return }
-      if sha256 == plan.previous.sent?.sha256 {
-        history.doubt = nil
-        unsaved.append(.continued)
-      } else {
-        leaveOtherPart()
+    case (.uploading, .beginning(let sha256, let isStable)):
+      switch continuation {
+      case .compare(let sent) where sha256 != sent.sha256: return leaveOtherPart()
+      case .read where !isStable: return leaveOtherPart()
+      case .compare, .read:
+        if history.doubt != nil { unsaved.append(.continued) }
+        (history.doubt, history.isUnexamined) = (nil, false)
+      case .startOver, .proceed, nil: break
       }
     // Of a state that an answer has ended in the meantime.
     case (_, .wholeFile), (_, .wholeFileAgain), (_, .beginning), (_, .range): break
@@ -315,7 +331,7 @@ struct TusTask: Sendable {
       upload.interrupted(
         arrived: interruption.arrived, sent: interruption.sent,
         cutAfterMilliseconds: interruption.cutAfterMilliseconds,
-        isUnreachable: interruption.error.isUnreachable)
+        isUnreachable: interruption.error.isUnreachable, isUnknown: interruption.error.isUnknownHost)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

@@ -44,6 +44,9 @@ package struct UploadMachine: Sendable {
   /// Whether the server has had everything, and the file is read again for its SHA-256.
   package var isVerifying: Bool { task.isVerifying }
 
+  /// Whether what is read of the file is not known to be what was sent.
+  package var readsUnknown: Bool { task.readsUnknown }
+
   /// Whether the server has had everything, and only the outcome is missing.
   package var awaitsOutcome: Bool { task.awaitsOutcome }
 
@@ -133,6 +136,12 @@ package struct UploadMachine: Sendable {
   /// Whether the recording is sent as one form, not over tus.
   package var sendsForm: Bool {
     if case .multipart = task { true } else { false }
+  }
+
+  /// What the server answers.
+  package var answeredRequest: AnsweredRequest {
+    guard sendsForm, case .upload(let plan) = purpose else { return .other }
+    return plan.request.isForGigHive ? .gigHiveForm : .otherForm
   }
 
   /// Whether the server may have every byte of a tus upload, although no response says so.
@@ -411,10 +420,12 @@ package struct UploadMachine: Sendable {
       (task, latest, state) = (.tus(tus), .nothing, .deciding)
       return
     }
+    let wasTidying = task.isTidying
     switch task.interrupted(interruption) {
     case .forbidden: state = .failing(error, mayRepeat: false)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
-    case .allowed where task.isMoving: state = .deciding
+    // What is not needed is left: nobody may ever answer there.
+    case .allowed where task.isMoving || (wasTidying && error != outOfTime): state = .deciding
     case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding

@@ -55,6 +55,9 @@ enum UploadTask: Sendable {
   /// Whether the last interruption leads to another request at once.
   var isMoving: Bool { tus?.upload.isMoving ?? false }
 
+  /// Whether what is read of the file is not known to be what was sent.
+  var readsUnknown: Bool { tus?.readsUnknown ?? false }
+
   /// Whether it has an upload on a tus server.
   var hasUpload: Bool { tus?.upload.location != nil }
 

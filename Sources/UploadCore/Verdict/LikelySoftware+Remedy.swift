@@ -1,13 +1,20 @@
 extension LikelySoftware {
   /// What to do about a response of this program, as sentences that name its setting; nil if its status says enough or the
   /// program is not known.
-  /// - Parameter status: 200 to 599.
-  package func remedy(status: Int) -> String? {
+  /// - Parameters:
+  ///   - status: 200 to 599.
+  ///   - request: what it answers.
+  ///   - hasCredentials: whether the request had some. GigHive takes no form without.
+  package func remedy(
+    status: Int, to request: AnsweredRequest = .gigHiveForm, hasCredentials: Bool = true
+  ) -> String? {
     switch self {
+    case .apache where request == .gigHiveForm && !hasCredentials && status == 413:
+      LikelySoftware.limitOfApache(withoutCredentials: status)
     case .apache: LikelySoftware.ofApache(status)
     case .awsELB: LikelySoftware.ofAWSELB(status)
     case .caddy: LikelySoftware.ofCaddy(status)
-    case .cloudflare: LikelySoftware.ofCloudflare(status)
+    case .cloudflare: LikelySoftware.ofCloudflare(status, mayUseTus: request != .otherForm)
     case .cloudflareAccess:
       "It admits only people who have logged in. A program needs a service token: create one in Cloudflare's dashboard, allow it"
         + " with a policy (Service Auth), and send its two header fields, CF-Access-Client-Id and CF-Access-Client-Secret."
@@ -26,12 +33,12 @@ extension LikelySoftware {
     case .nginx: LikelySoftware.ofNginx(status)
     case .php:
       // Also with other statuses: all messages by which it is known are about its limits.
-      "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or send it"
-        + " over tus."
+      "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set)"
+        + (request == .otherForm ? "." : ", or send it over tus.")
     case .phpError: "A program on the server has failed. PHP's error log there says more."
     case .s3: LikelySoftware.ofS3(status)
     case .squid: LikelySoftware.ofSquid(status)
-    case .tus: status == 413 ? "Raise its largest upload (tusd: -max-size)." : nil
+    case .tus: status == 413 ? "Raise its largest upload, Tus-Max-Size (tusd: -max-size)." : nil
     case .varnish: LikelySoftware.ofVarnish(status)
     case .gigHive, .unknown: nil
     }
@@ -39,10 +46,20 @@ extension LikelySoftware {
 
   private static let programBehind = " Check that the program behind it runs, and read its log."
 
-  /// Apache's two limits of the length of a request, which have the same page.
-  static let ofSecRequestBodyLimit =
+  /// Which of Apache's two limits of the length of a request refuses a length. Their pages are the same, but ModSecurity refuses it
+  /// before Apache asks for credentials, LimitRequestBody afterwards.
+  /// - Parameter status: of the response to this length without credentials, where the server demands some.
+  /// - Returns: nil if that shows neither.
+  static func limitOfApache(withoutCredentials status: Int) -> String? {
+    switch status {
+    case 413: ofSecRequestBodyLimit
+    case 401: "Raise LimitRequestBody of Apache (1 GiB by default)."
+    default: nil
+    }
+  }
+
+  private static let ofSecRequestBodyLimit =
     "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of ModSecurity (128 MiB and 128 KiB by default)."
-  static let ofLimitRequestBody = "Raise LimitRequestBody of Apache (1 GiB by default)."
 
   private static func ofApache(_ status: Int) -> String? {
     switch status {
@@ -77,13 +94,22 @@ extension LikelySoftware {
     }
   }
 
-  private static func ofCloudflare(_ status: Int) -> String? {
+  /// Where to look for the limit if nothing says which program has refused a form.
+  package static let limitsOfForms =
+    "Forms are limited by client_max_body_size (nginx), LimitRequestBody (Apache), SecRequestBodyLimit (ModSecurity), and"
+    + " post_max_size and upload_max_filesize (PHP)."
+
+  /// The same for an upload over tus.
+  package static let limitOfTus = "The largest upload of a tus server is its Tus-Max-Size (tusd: -max-size)."
+
+  private static func ofCloudflare(_ status: Int, mayUseTus: Bool) -> String? {
     switch status {
     case 403, 406:
       "A rule of its firewall blocked the request. Security Events in its dashboard name the rule; let uploads skip it."
     case 413:
       "It accepts at most 100 MB in one request (200 MB on Business, 500 MB on Enterprise), and no setting of the"
-        + " server changes that. Send it over tus in shorter requests, or to a host name that is DNS only."
+        + " server changes that. Send it " + (mayUseTus ? "over tus in shorter requests, or " : "")
+        + "to a host name that is DNS only."
     case 429: "It limits the rate of requests. Let uploads skip that rule."
     case 502, 504: "It got no usable answer from the server behind it. Check that the server runs."
     case 520: "The server behind it gave an empty or invalid answer. Read the server's log."
@@ -91,7 +117,8 @@ extension LikelySoftware {
       "The server behind it refuses its connections. Check that it runs, and that its firewall allows Cloudflare."
     case 522, 523: "It cannot reach the server behind it. Check the server's network, firewall and address in its DNS."
     case 524:
-      "The server behind it was silent for too long (120 s). Send it over tus, or to a host name that is DNS only."
+      "The server behind it was silent for too long (120 s). Send it " + (mayUseTus ? "over tus, or " : "")
+        + "to a host name that is DNS only."
     case 525, 526: "The TLS of the server behind it is broken or its certificate invalid. Renew that certificate."
     case 530: "It cannot find the server behind it. Check its DNS entry, or that the tunnel (cloudflared) runs."
     default: nil

@@ -10,6 +10,8 @@ public struct RedactedAnswer: Equatable, Sendable {
   public let isBodyTruncated: Bool
   /// Which software wrote it, as far as it shows.
   public let software: LikelySoftware
+  /// What it answers.
+  package let request: AnsweredRequest
   /// What to do about it, if its software is known and has a setting for it; otherwise nil.
   package let remedy: String?
   /// Whether it is a 401 to a request without credentials.
@@ -20,7 +22,10 @@ public struct RedactedAnswer: Equatable, Sendable {
   /// - Parameters:
   ///   - secrets: what this process knows; redacted like everything that is named as a secret.
   ///   - hasCredentials: whether this process has any for the server.
-  package init(_ answer: Answer, _ secrets: Secrets, hasCredentials: Bool = true) {
+  package init(
+    _ answer: Answer, to request: AnsweredRequest = .other, _ secrets: Secrets, hasCredentials: Bool = true
+  ) {
+    self.request = request
     lacksCredentials = answer.status == 401 && !hasCredentials
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
@@ -28,7 +33,7 @@ public struct RedactedAnswer: Equatable, Sendable {
     software = LikelySoftware(of: answer)
     remedy =
       GigHiveFailure(status: answer.status, json: try? JSONReader.read(answer.content))?.remedy
-      ?? software.remedy(status: status)
+      ?? software.remedy(status: status, to: request, hasCredentials: hasCredentials)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
 

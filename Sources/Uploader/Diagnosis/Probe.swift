@@ -13,6 +13,7 @@ final class Probe: Steppable {
   private let request: HTTPRequest?
   private let configuration: Configuration
   private let composer: RequestComposer
+  private let answered: AnsweredRequest
   private var state: State
   private let cut: ProbeCut?
   private var content: ProbeContent?
@@ -29,11 +30,13 @@ final class Probe: Steppable {
   ///   - request: nil only connects.
   ///   - cut: nil if the request is sent whole.
   ///   - composer: adds credentials to the request.
+  ///   - answered: what the response is about.
   init(
     _ request: HTTPRequest?, to target: TargetURI, _ configuration: Configuration, _ composer: RequestComposer,
-    tls: TLSContext?, cut: ProbeCut? = nil
+    tls: TLSContext?, cut: ProbeCut? = nil, answered: AnsweredRequest
   ) {
     self.request = request
+    self.answered = answered
     self.cut = cut
     self.configuration = configuration
     self.composer = composer
@@ -214,7 +217,7 @@ final class Probe: Steppable {
       return fail(error)
     }
     result.answer = answer
-    result.shown = composer.redacted(answer)
+    result.shown = composer.redacted(answer, to: answered)
     result.signature = signature(of: answer)
     if answer.status >= 300 {
       result.error = refusal(by: answer).redacted(composer.secrets)

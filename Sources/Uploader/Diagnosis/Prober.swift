@@ -7,9 +7,16 @@ package final class Prober {
   private let configuration: Configuration
   private let tls: TLSContextCache
   package let cancellation: Cancellation
+  private let answered: AnsweredRequest
 
-  /// - Parameter target: the destination. Credentials go to its origin only.
-  package init(_ target: TargetURI, _ configuration: Configuration, _ cancellation: Cancellation) {
+  /// - Parameters:
+  ///   - target: the destination. Credentials go to its origin only.
+  ///   - answered: what the responses are about.
+  package init(
+    _ target: TargetURI, _ configuration: Configuration, _ cancellation: Cancellation,
+    answering answered: AnsweredRequest = .other
+  ) {
+    self.answered = answered
     self.target = target
     self.configuration = configuration
     self.cancellation = cancellation
@@ -47,13 +54,16 @@ package final class Prober {
   }
 
   /// The same, without the interruption that has ended this one: to remove what it has created.
-  package func afterInterruption() -> Prober { Prober(target, configuration, Cancellation()) }
+  package func afterInterruption() -> Prober {
+    Prober(target, configuration, Cancellation(), answering: answered)
+  }
 
   private func run(_ request: HTTPRequest?, _ target: TargetURI, cut: ProbeCut?) -> ProbeResult {
     let probe: Probe
     do throws(UploadError) {
       let composer = RequestComposer(configuration, origin: self.target.origin)
-      probe = Probe(request, to: target, configuration, composer, tls: try tls.context(for: target), cut: cut)
+      probe = Probe(
+        request, to: target, configuration, composer, tls: try tls.context(for: target), cut: cut, answered: answered)
     } catch { return ProbeResult(error: error) }
     var next: Probe? = probe
     var failure: UploadError? = .cancelled(hasSentAll: false)

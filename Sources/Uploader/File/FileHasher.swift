@@ -85,7 +85,7 @@ final class FileHasher: Steppable {
   func hashed() throws(UploadError) -> HashResult {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
-    case .beginning(let digest): .beginning(sha256: try digest.soFar())
+    case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
     case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()))
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)

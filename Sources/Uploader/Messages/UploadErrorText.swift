@@ -14,13 +14,16 @@ extension UploadError {
     return problem + " " + advice
   }
 
-  /// Whether the response names the responsible setting, so that general advice would only be misleading.
+  /// Whether general advice, which is about forms, would only be misleading: the response names the responsible setting, or answers
+  /// something else.
   package func isExplained(by answer: RedactedAnswer?) -> Bool {
     switch self {
     case .refused, .formDropped: break
     default: return false
     }
-    guard let answer, answer.remedy != nil else { return false }
+    guard let answer else { return false }
+    if answer.request == .other { return true }
+    guard answer.remedy != nil else { return false }
     // With a wrong name of the file's field, PHP's answer is the same.
     return answer.software != .php
   }

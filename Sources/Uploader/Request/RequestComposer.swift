@@ -32,8 +32,8 @@ struct RequestComposer {
   }
 
   /// The response as shown to people and programs.
-  func redacted(_ answer: Answer) -> RedactedAnswer {
-    RedactedAnswer(answer, secrets, hasCredentials: !credentials.fields.isEmpty)
+  func redacted(_ answer: Answer, to request: AnsweredRequest) -> RedactedAnswer {
+    RedactedAnswer(answer, to: request, secrets, hasCredentials: !credentials.fields.isEmpty)
   }
 
   mutating func hide(_ secret: String) {

@@ -63,7 +63,7 @@ final class UploadDriver: Steppable {
   }
 
   /// What of the file was sent over tus, from its start; nil if that is not known.
-  var sentPart: SentPart? { machine.sendsForm ? nil : source?.sentPart }
+  var sentPart: SentPart? { machine.sendsForm || machine.readsUnknown ? nil : source?.sentPart }
 
   /// Whether the current request was sent completely.
   var hasSentAll: Bool {
@@ -224,7 +224,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0) } }
+  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0, to: machine.answeredRequest) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }

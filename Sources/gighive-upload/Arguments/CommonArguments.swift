@@ -35,14 +35,6 @@ struct CommonArguments {
     }
   }
 
-  /// Checks the credentials against the destination. GigHive takes no forms from guests.
-  func validate(_ uploadProtocol: UploadProtocol, isForGigHive: Bool) throws(UsageError) {
-    if isForGigHive, uploadProtocol == .multipart, credentials.uploadTokenFile != nil {
-      throw UsageError(
-        "--protocol multipart cannot be used with --upload-token-file: GigHive takes guests' recordings only over tus.")
-    }
-  }
-
   private func validateOutput() throws(UsageError) {
     if givenJSONProgress != nil, !isJSON { throw UsageError("--json-progress needs --json.") }
   }
@@ -74,6 +66,17 @@ struct CommonArguments {
     // Shells that support $'…' restore the bytes from it.
     if !stateDirectory.isUTF8 { return " --state-dir $'" + text + "'" }
     return " --state-dir " + (isPlain ? text : "'" + text.split(separator: "'").joined(separator: "'\\''") + "'")
+  }
+
+  /// The configuration for the server of a recording, with its credentials. GigHive takes no forms from guests.
+  func configuration(for request: UploadRequest, _ report: Report) throws(UsageError) -> Configuration {
+    let configuration = try configuration(for: request.base, report)
+    if request.isForGigHive, request.uploadProtocol == .multipart, configuration.credentials.areGuests {
+      throw UsageError(
+        "--protocol multipart cannot be used with a guest's upload token (--upload-token-file, or X-Upload-Token in"
+          + " --header-file): GigHive takes guests' recordings only over tus.")
+    }
+    return configuration
   }
 
   /// The configuration for a server, with its credentials. RequestTrace and warnings go to `report`.

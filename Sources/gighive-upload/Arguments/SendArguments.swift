@@ -72,7 +72,6 @@ struct SendArguments {
       throw UsageError("--metadata works only with tus; for a form, use --field NAME=VALUE.")
     }
     try common.validate()
-    try common.validate(template.uploadProtocol, isForGigHive: isForGigHive)
     guard list == nil || (files.isEmpty && !isRecursive) else {
       throw UsageError("--from cannot be combined with file arguments or --recursive.")
     }

@@ -60,7 +60,7 @@ enum Resume {
       let configuration: Configuration
       do throws(UsageError) {
         arguments = try first.arguments()
-        configuration = try arguments.common.configuration(for: arguments.target, report)
+        configuration = try arguments.common.configuration(for: arguments.template, report)
       } catch {
         // An upload that lacks something, such as its password, does not stop the others.
         let index = report.add(BatchFile(path: first.file))

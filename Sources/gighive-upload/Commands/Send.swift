@@ -28,7 +28,7 @@ enum Send {
     if case .move(let target)? = arguments.template.afterDelivery.removal, !Batch.isDirectory(target) {
       throw UsageError("--after: " + PrintableText.line(target.text) + " is not a directory.")
     }
-    let configuration = try arguments.common.configuration(for: arguments.target, report)
+    let configuration = try arguments.common.configuration(for: arguments.template, report)
     if configuration.stateDirectory == nil {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {

@@ -7,7 +7,7 @@ enum Doctor {
   static func run(_ arguments: DoctorArguments) throws(UsageError) -> Int32 {
     let report = Report(arguments.common, progress: .none)
     let cancellation = SignalCancellation.begin()
-    let configuration = try arguments.common.configuration(for: arguments.request.base, report)
+    let configuration = try arguments.common.configuration(for: arguments.request, report)
     let findings = Findings(report)
     let (size, file) = examineFile(arguments)
     // Without a file, for the largest recording.
@@ -15,7 +15,9 @@ enum Doctor {
       size: size ?? .max, isGuest: configuration.credentials.areGuests)
     MachineExamination.run(arguments, needsRecords: needsRecords, findings)
     if let file { findings.add(file) }
-    let prober = Prober(arguments.request.base, configuration, cancellation)
+    let sendsForm = if case .multipart = arguments.request.destination { true } else { false }
+    let prober = Prober(
+      arguments.request.base, configuration, cancellation, answering: sendsForm ? .otherForm : .other)
     if let problem = prober.problem {
       findings.add(Finding(.connection, .failure(problem)))
     } else if ConnectionExamination.run(prober, configuration, findings) {

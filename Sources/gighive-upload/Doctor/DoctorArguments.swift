@@ -44,7 +44,6 @@ final class DoctorArguments {
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol
     request.overridesMethod = overridesMethod
-    try common.validate(uploadProtocol, isForGigHive: request.isForGigHive)
     if let threshold { request.tusThreshold = threshold }
   }
 

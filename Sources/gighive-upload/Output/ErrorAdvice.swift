@@ -9,7 +9,18 @@ extension UploadError {
   /// The same, with the software that wrote the response that led to it.
   func explanation(after answer: RedactedAnswer?) -> String {
     if let postponement { return cause.explanation(after: answer) + " " + postponement }
-    return explanationOfCause(after: answer) + (isTooLargeAsForm ? " " + UploadError.tusForLargeFiles : "")
+    return ([explanationOfCause(after: answer)] + sizeAdvice(after: answer)).joined(separator: " ")
+  }
+
+  /// What to do about a recording that is too large for where it was sent.
+  private func sizeAdvice(after answer: RedactedAnswer?) -> [String] {
+    guard isTooLargeAsForm, let answer else { return [] }
+    let isUnknown = answer.remedy == nil
+    switch answer.request {
+    case .gigHiveForm: return [UploadError.tusForLargeFiles]
+    case .otherForm: return isUnknown ? [LikelySoftware.limitsOfForms] : []
+    case .other: return isUnknown ? [LikelySoftware.limitOfTus] : []
+    }
   }
 
   private func explanationOfCause(after answer: RedactedAnswer?) -> String {
@@ -68,7 +79,7 @@ extension UploadError {
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
     case .notFromServer(404), .notFromServer(410):
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
-    case .refused(let status, _): status == 413 ? "For a form, a wrong --file-field has the same effect." : nil
+    case .refused(let status, _): status == 413 ? "A wrong --file-field has the same effect." : nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
       .formDropped,
       .notConnected, .timedOut,

@@ -44,7 +44,8 @@ enum Watch {
     for group in groups {
       try refuseStateDirectory(group)
       // Reads the files with secrets.
-      _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
+      let sending = group.sending
+      _ = try sending.common.configuration(for: sending.template, Report(CommonArguments(), progress: .none))
     }
   }
 

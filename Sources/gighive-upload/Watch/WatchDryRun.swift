@@ -8,7 +8,7 @@ enum WatchDryRun {
     let cancellation = SignalCancellation.begin()
     report.expectSeveral()
     for group in groups {
-      let uploader = Uploader(try group.sending.common.configuration(for: group.sending.target, report))
+      let uploader = Uploader(try group.sending.common.configuration(for: group.sending.template, report))
       for directory in group.directories {
         var existing: ExistingList?
         if group.existing == .skip {

@@ -146,6 +146,7 @@ bool Session::beginRequest() {
     left = head.contentLength;
     taken = 0;
     isDecided = isAnswered = false;
+    if (world.server.traits.requestLimit && left > 0) limitTime();
     world.say(
         "connection %d: %s %s (%lld bytes, offset %s)", line->number, head.method.c_str(), head.target.c_str(),
         (long long)left, head.find("Upload-Offset") ? head.value("Upload-Offset").c_str() : "-");
@@ -173,6 +174,17 @@ bool Session::beginRequest() {
     }
     if (isOpen && !isDecided) sayInterim();
     return true;
+}
+
+/// A proxy in between keeps the request to itself until it is whole.
+void Session::limitTime() {
+    auto self = shared_from_this();
+    int at = count;
+    world.clock.after(world.server.traits.requestLimit, [self, at] {
+        if (!self->isOpen || self->count != at || !self->request || self->left == 0 || self->isDecided) return;
+        self->world.figures.count("requests out of time");
+        self->end(self->world.serverRandom.chance(0.5));
+    });
 }
 
 void Session::sayInterim() {

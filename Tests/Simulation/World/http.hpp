@@ -102,6 +102,7 @@ private:
     void watch();
     std::string render(const Answer &given);
     void sayInterim();
+    void limitTime();
 
     std::string buffer;
     std::unique_ptr<Request> request;

@@ -15,6 +15,7 @@ Scenario::Scenario(uint64_t seed) : isWatched(hasWatcher(seed)), isFAT(seed % 8 
     drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
     drawPatience(Random(seed * 0x2545f4914f6cdd1d + 5));
     drawRemovals(Random(seed * 0x2545f4914f6cdd1d + 6));
+    drawGateways(Random(seed * 0x2545f4914f6cdd1d + 8));
     if (isWatched) drawWatching(Random(seed * 0x2545f4914f6cdd1d + 7));
 }
 
@@ -86,6 +87,37 @@ void Scenario::drawRemovals(Random random) {
         start.death = random.of({Death::kill, Death::powerCut});
         random.chance(0.4) ? start.callsInRemoval = random.magnitude(1, 256) : start.callsAfterHiding = random.between(1, 40);
     }
+}
+
+/// From a separate random stream, too: what is between a tus server and its clients.
+void Scenario::drawGateways(Random random) {
+    int64_t kind = random.below(60);
+    bool mayUseTus = destination == Destination::tus || (destination == Destination::gigHive && protocol != 1);
+    if (kind > 2 || !mayUseTus || isWatched) return;
+    if (kind == 0 && !hasProxy) {
+        server.address = random.chance(0.5) ? ServerTraits::internal : ServerTraits::withoutPort;
+        server.locationIsRelative = false;
+    }
+    if (kind == 1) server.needsCookie = true;
+    if (kind != 2) return;
+    // 256 KiB take less than the limit, the whole file more.
+    const int64_t shortest = 256 << 10;
+    fileSizes = {random.between(4 * shortest, 12 * shortest)};
+    rateLimit = random.magnitude(100'000, 1'000'000);
+    server.requestLimit = random.between(9 * shortest / 4, fileSizes[0] * 4 / 5) * second / rateLimit;
+    server.spools = true;
+    server.speaksTus = true;
+    server.contentLimit = INT64_MAX;
+    if (random.chance(0.5)) tusThreshold = 16 << 20;
+    isLarge = meetsLimit = false;
+    jobs = 1;
+    chunkLength = 0;
+    // Each length costs two of them, or one.
+    retries = std::max<int64_t>(retries, 10);
+    retryMilliseconds = 0;
+    line.rate = 100'000'000;
+    line.latency = std::min<Time>(line.latency, 100 * millisecond);
+    line.sendBuffer = 256 << 10;
 }
 
 /// From a separate random stream, and always all of it, so that additions here do not change other draws.

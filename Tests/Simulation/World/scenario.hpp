@@ -96,6 +96,12 @@ struct ServerTraits {
     bool closesSilently = false;
     /// Whether a complete upload is moved out of tus (404).
     bool removesComplete = false;
+    /// Which address its Locations have, behind a proxy that does not tell it the right one.
+    enum { own, internal, withoutPort } address = own;
+    /// Whether a load balancer finds the machine with an upload by its cookie alone.
+    bool needsCookie = false;
+    /// How long a proxy lets the content of a request take. It keeps nothing of what takes longer. 0 for no limit.
+    Time requestLimit = 0;
 };
 
 /// What the line is like.
@@ -210,6 +216,7 @@ private:
     void drawDirectories(Random random);
     void drawPatience(Random random);
     void drawRemovals(Random random);
+    void drawGateways(Random random);
     void drawWatching(Random random);
 };
 

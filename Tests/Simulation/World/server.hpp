@@ -23,6 +23,9 @@ struct Upload {
     Time expires = 0;
     /// The request that writes to it.
     Request *writer = nullptr;
+    /// Which of the machines behind a load balancer has it, and over which connection that was said with its creation.
+    int64_t machine = 0;
+    std::shared_ptr<Connection> creator;
     Time lockedUntil = 0;
     /// Whether a response called it gone or invalid.
     bool wasDisowned = false;
@@ -136,6 +139,9 @@ private:
     Time downUntil = 0;
     int64_t nextAsset = 1;
 };
+
+/// Where Locations may lead, and nobody else can.
+constexpr const char *internalHost = "tusd.internal:1080";
 
 std::unique_ptr<Request> makeTusRequest(Session &session, Head head);
 std::unique_ptr<Request> makeFinalize(Session &session, Head head);

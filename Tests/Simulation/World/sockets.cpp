@@ -29,11 +29,14 @@ int simulated_connect(int descriptor, const struct sockaddr *address, socklen_t)
     }
     unsigned char last = address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr[15]
                                                         : ((const unsigned char *)&((const struct sockaddr_in *)address)->sin_addr)[3];
+    in_port_t port = ntohs(address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port : ((const struct sockaddr_in *)address)->sin_port);
+    // Those of the server and of the proxy.
+    bool isElsewhere = port != 8080 && port != 3128;
     bool isDeadAddress = the->scenario.firstAddressIsDead && last == 10 && !the->isHealthy();
     auto connection = std::make_shared<Connection>(*the, ++the->connectionNumber, the->startNumber, kernel().isSecond);
     handle->connection = connection;
     handle->path = std::to_string(connection->number);
-    connection->begin(!isDeadAddress && !chances().chance(faults.unanswered), the->server.isDown() || chances().chance(faults.refused));
+    connection->begin(!isDeadAddress && !chances().chance(faults.unanswered), isElsewhere || the->server.isDown() || chances().chance(faults.refused));
     kernel().moved();
     the->figures.count("connects");
     return isInterrupted() ? -1 : failed(EINPROGRESS);
@@ -173,6 +176,7 @@ int simulated_getaddrinfo(const char *host, const char *port, const struct addri
     bool isNumeric = !host || inet_pton(AF_INET, host, &ignored) == 1 || inet_pton(AF_INET6, host, &ignored) == 1;
     if (!isNumeric && (hints->ai_flags & AI_NUMERICHOST)) return EAI_NONAME;
     if (kernel().isDead) return EAI_AGAIN;
+    if (host && std::string(internalHost).rfind(std::string(host) + ":", 0) == 0) return EAI_NONAME;
     if (!isNumeric && chances().chance(the->faults().unresolved)) {
         the->figures.count("names not resolved");
         // If the upload ends now, that is why.

@@ -19,6 +19,7 @@ protected:
 
     Answer say(int status, Fields fields = {}) {
         if (status < 400 || !traits().hasBareErrors) fields.insert(fields.begin(), {"Tus-Resumable", version});
+        if (traits().needsCookie && !head.find("Cookie")) fields.emplace_back("Set-Cookie", "machine=" + std::to_string(machine()) + "; Path=/");
         return {status, std::move(fields), status >= 400 ? "ERR_SOMETHING: no" : "", false, {}};
     }
 
@@ -38,6 +39,28 @@ protected:
         gmtime_r(&then, &parts);
         strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
         fields.emplace_back("Upload-Expires", text);
+    }
+
+    /// The machine that a load balancer chooses: by its cookie, or any.
+    int64_t machine() {
+        if (!chosenMachine) chosenMachine = number(head.value("Cookie").substr(std::min<size_t>(8, head.value("Cookie").size()))).value_or(0);
+        if (!chosenMachine) chosenMachine = world().serverRandom.between(1, 4);
+        return chosenMachine;
+    }
+    int64_t chosenMachine = 0;
+
+    /// The upload, if the request reaches the machine that has it.
+    Upload *reach(const std::string &id) {
+        Upload *upload = server().find(id);
+        if (!upload || !traits().needsCookie) return upload;
+        const Connection &line = *session.line;
+        auto &creator = upload->creator;
+        bool isOfCreator = creator && creator->start == line.start && creator->isOfSecond == line.isOfSecond;
+        bool hasCookie = isOfCreator && creator->hasReadAll() && !world().scenario.faults.mayLackRecord();
+        if (hasCookie && !head.find("Cookie")) world().fail(head.method + " without the load balancer's cookie");
+        if (upload->machine == machine()) return upload;
+        world().figures.count("requests to another machine");
+        return nullptr;
     }
 
     /// Takes the content of a PATCH, or of a creation, for an upload.
@@ -148,7 +171,7 @@ public:
         server().completeIfWhole(*upload);
         release(false);
         std::string place = "/files/" + upload->id;
-        if (!traits().locationIsRelative) place = "http://" + server().host + place;
+        if (!traits().locationIsRelative) place = "http://" + statedHost() + place;
         Fields fields{{"Location", place}};
         if (head.contentLength > 0) fields.emplace_back("Upload-Offset", std::to_string(upload->data.size()));
         announceExpiry(*upload, fields);
@@ -189,12 +212,20 @@ private:
         return file >= 0;
     }
 
+    std::string statedHost() {
+        const std::string &host = server().host;
+        if (traits().address == ServerTraits::own) return host;
+        world().figures.count("Locations at a wrong address");
+        return traits().address == ServerTraits::internal ? std::string(internalHost) : host.substr(0, host.find(':'));
+    }
+
     void create() {
         Upload upload;
         upload.id = world().serverRandom.hex(32);
         upload.file = file;
         upload.length = length;
         upload.writer = this;
+        if (traits().needsCookie) upload.machine = machine(), upload.creator = session.line;
         upload.expires = world().clock.now + traits().expiresAfter;
         if (!session.line->isAbandoned()) world().noteCreation(file);
         content.id = upload.id;
@@ -212,7 +243,7 @@ public:
         if (auto refusal = refuseVersion()) return *refusal;
         std::string id = head.target.substr(7);
         if (session.line->start == world().startNumber) world().checkTrust(id);
-        Upload *upload = server().find(id);
+        Upload *upload = reach(id);
         if (!upload) return say(world().serverRandom.of({404, 410}));
         if (traits().locksOffset) {
             if (auto refusal = lock(*upload)) return *refusal;
@@ -278,7 +309,7 @@ public:
 
 private:
     std::optional<Answer> check() {
-        Upload *upload = server().find(content.id);
+        Upload *upload = reach(content.id);
         if (!upload) return say(world().serverRandom.of({404, 410}));
         if (auto refusal = lock(*upload)) {
             bool isOfThisStart = session.line->start == world().startNumber;
@@ -336,7 +367,7 @@ public:
         if (auto refusal = refuseHead()) return *refusal;
         if (auto refusal = refuseVersion()) return *refusal;
         if (!traits().terminates) return say(501);
-        Upload *upload = server().find(head.target.substr(7));
+        Upload *upload = reach(head.target.substr(7));
         if (!upload) return say(404);
         if (auto refusal = lock(*upload)) return *refusal;
         server().remove(upload->id);

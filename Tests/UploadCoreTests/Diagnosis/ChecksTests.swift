@@ -170,6 +170,13 @@ struct ChecksTests {
     #expect(text(limits(of: .patch, (wanted, 100), (nginx, 1000))).hasSuffix("halve their requests until they pass."))
   }
 
+  @Test func longerFormsGoNowhereElseWhereThereIsNoTus() {
+    var checks = LimitChecks(.form, needed: 100, isOnlyCheck: true)
+    checks.add(wanted, of: 100)
+    checks.add(answered(413), of: 1000)
+    #expect(word(checks.finding) == "warning" && text(checks.finding).hasSuffix("longer recordings would be refused."))
+  }
+
   /// An upload then goes over tus.
   @Test func whatTusTakesIsAWarning() {
     var checks = LimitChecks(.form, needed: 100, isOnlyCheck: false, hasTus: true)

@@ -41,6 +41,7 @@ struct FuzzedRun {
   var isAnnounced = false
   /// Whether the part on the server may be of another file, and is then given up.
   private let mayBeOtherFile: Bool
+  private let isDoubted: Bool
 
   init(seed: UInt64, hasStrangersOnly: Bool, keepsLog: Bool = false) throws {
     self.keepsLog = keepsLog
@@ -58,7 +59,6 @@ struct FuzzedRun {
         previous.sent = SentPart(length: Int64.random(in: 1...size, using: &random), sha256: "ab")
       }
     }
-    mayBeOtherFile = previous.doubt != nil
     let renews = Bool.random(using: &random)
     let retries = Int64.random(in: 0...3, using: &random)
     let policy = { (policy: inout UploadPolicy) in
@@ -70,6 +70,8 @@ struct FuzzedRun {
     }
     let isGuest = kind == .guest
     let computesDigest = Bool.random(using: &random)
+    isDoubted = previous.doubt != nil
+    mayBeOtherFile = isDoubted || (kind == .tusServer && (computesDigest || previous.sent != nil))
     let configure = { (request: inout UploadRequest) in
       request.computesDigest = computesDigest
       request.tusThreshold = 50
@@ -115,7 +117,7 @@ struct FuzzedRun {
       if !inFlight.isEmpty, chance(8) { return touchFile() }
       handle(reply())
     case .hash(.wholeFileAgain): reread()
-    case .hash(.beginning): handle(.hashed(.beginning(sha256: chance(2) ? "ab" : "cd")))
+    case .hash(.beginning): handle(.hashed(.beginning(sha256: chance(2) ? "ab" : "cd", isStable: chance(2))))
     case .hash(let range):
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
@@ -211,7 +213,7 @@ struct FuzzedRun {
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
     case .mayBeStored: if !isAnnounced { complaint = "may be stored, and nothing was sent" }
     case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
-    case .continued: if !mayBeOtherFile { complaint = "a doubt that nobody had is settled" }
+    case .continued: if !isDoubted { complaint = "a doubt that nobody had is settled" }
     case .detours(let detours):
       if hasStrangersOnly, detours.overridesMethod { complaint = "a stranger's word is believed" }
     case .moved: complaint = "moved, although no URL is elsewhere"

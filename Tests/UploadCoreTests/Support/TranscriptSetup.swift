@@ -115,7 +115,7 @@ struct TranscriptSetup {
         for change in self.request { change(&request) }
         let plan = UploadPlan(
           request, size: size, previous: previous,
-          superseded: try superseded.map { try TargetURI("https://hive" + $0) },
+          superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
           isGuest: isGuest, verifiesCertificate: verifiesCertificate,
           boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
         return try UploadMachine(.upload(plan), policy)

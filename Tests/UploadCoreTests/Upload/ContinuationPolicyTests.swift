@@ -7,12 +7,22 @@ struct ContinuationPolicyTests {
 
   @Test func whatTheServerHasIsComparedAsFarAsItIsKnown() {
     func decide(_ doubt: FileDoubt?, _ sent: SentPart?, _ offset: Int64) -> ContinuationPolicy.Decision {
-      ContinuationPolicy.decide(doubt, sent: sent, offset: offset)
+      ContinuationPolicy.decide(doubt, sent: sent, offset: offset, size: 100, digestDecides: false)
     }
     #expect(decide(nil, sent, 60) == .proceed && decide(nil, nil, 60) == .proceed)
     #expect(decide(.touched, sent, 60) == .compare(sent) && decide(.replaced, sent, 1) == .compare(sent))
     #expect(decide(.touched, sent, 61) == .proceed && decide(.touched, nil, 1) == .proceed)
     #expect(decide(.replaced, sent, 61) == .startOver && decide(.replaced, nil, 1) == .startOver)
+  }
+
+  @Test func whereOnlyTheDigestDecidesItHasTheBeginningFirst() {
+    func decide(_ doubt: FileDoubt?, _ sent: SentPart?, _ offset: Int64) -> ContinuationPolicy.Decision {
+      ContinuationPolicy.decide(doubt, sent: sent, offset: offset, size: 100, digestDecides: true)
+    }
+    #expect(decide(nil, sent, 60) == .compare(sent) && decide(nil, sent, 61) == .read(length: 61))
+    #expect(decide(nil, nil, 60) == .read(length: 60) && decide(.touched, nil, 60) == .read(length: 60))
+    #expect(decide(.replaced, nil, 60) == .startOver)
+    #expect(decide(nil, nil, 0) == .proceed && decide(nil, nil, 100) == .proceed)
   }
 
   /// The file systems are those of other sticks, or have no IDs.

@@ -143,6 +143,23 @@ struct UploadMachineTests {
     #expect(sending.next(nowMilliseconds: 0) == .hash(.wholeFile) && sending.isVerifying)
   }
 
+  /// Of an attempt that ends while it reads what an earlier process has sent, the record keeps no more than it has.
+  @Test(arguments: [SentPart(length: 60, sha256: "ab"), nil])
+  func itSaysWhileItReadsABeginningOfWhichNothingIsKnown(sent: SentPart?) throws {
+    var previous = UploadPlan.PreviousState()
+    (previous.location, previous.offset, previous.sent) = (try TargetURI("https://hive/files/1"), 42, sent)
+    var machine = try UploadMachine.upload(to: .tusServer, previous: previous, configure: { $0.computesDigest = true })
+    let proof = Field("Tus-Resumable", "1.0.0")
+    for field in [Field("Tus-Version", "1.0.0"), Field("Upload-Offset", "42")] {
+      _ = machine.next(nowMilliseconds: 0)
+      machine.handle(.answered(Answer(status: 200, fields: [proof, field])))
+    }
+    #expect(machine.next(nowMilliseconds: 0) == .hash(.beginning(length: sent?.length ?? 42)))
+    #expect(machine.readsUnknown == (sent == nil))
+    machine.handle(.hashed(.beginning(sha256: "ab", isStable: true)))
+    #expect(!machine.readsUnknown)
+  }
+
   @Test func aSecondDeletionLearnsThatItMayBeDone() throws {
     var machine = try UploadMachine.delete()
     #expect(!machine.mayBeDeleted)

@@ -175,6 +175,25 @@ struct LikelySoftwareTests {
     #expect(ASCII.contains(bytes(remedy), setting))
   }
 
+  @Test(arguments: [(LikelySoftware.php, 413), (.cloudflare, 413), (.cloudflare, 524)])
+  func onlyWhoMayUseTusIsToldTo(software: LikelySoftware, status: Int) throws {
+    let elsewhere = try #require(software.remedy(status: status, to: .otherForm))
+    #expect(!elsewhere.contains("tus") && elsewhere.hasSuffix("."))
+    #expect(software.remedy(status: status, to: .gigHiveForm)?.contains("over tus") == true)
+  }
+
+  /// ModSecurity comes before the password, LimitRequestBody after it, and nobody but GigHive is known to demand one.
+  @Test(arguments: [
+    (AnsweredRequest.gigHiveForm, false, false), (.gigHiveForm, true, true), (.otherForm, false, true),
+    (.other, false, true),
+  ]) func onlyModSecurityRefusesAFormWithoutAPassword(request: AnsweredRequest, hasCredentials: Bool, namesBoth: Bool)
+    throws
+  {
+    let remedy = try #require(
+      LikelySoftware.apache.remedy(status: 413, to: request, hasCredentials: hasCredentials))
+    #expect(remedy.contains("SecRequestBodyLimit") && remedy.contains("LimitRequestBody") == namesBoth)
+  }
+
   @Test func aRemedyIsWholeSentences() {
     for software in LikelySoftware.allCases {
       for status in 200...599 {

@@ -161,6 +161,14 @@ struct FileReadingTests {
     #expect(source.sentPart?.sha256 == sha256(content))
   }
 
+  @Test func aBeginningThatIsTouchedWhileItIsReadIsNotStable() throws {
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let reading = try FileHasher(source, .beginning(length: 1_000_000), buffers: TransferBuffers())
+    directory.touch("set.wav")
+    _ = try run(reading)
+    #expect(try reading.hashed() == .beginning(sha256: sha256(Array(content[..<1_000_000])), isStable: false))
+  }
+
   /// What another process has sent was read again after the change, and says nothing of what the server has.
   @Test func whatWasReadAgainAfterAChangeIsNotKnownToBeSent() throws {
     let source = TransferSource(file: try file(), digest: try FileDigest())
