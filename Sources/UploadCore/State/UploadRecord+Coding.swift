@@ -144,25 +144,21 @@ extension UploadRecord {
     createdAt = json["created_at"]?.integer ?? 0
     updatedAt = json["updated_at"]?.integer ?? 0
     note = json["note"]?.string ?? ""
-    others = json.members.filter { !UploadRecord.isMember($0.name) }
+    others = json.members.filter { !UploadRecord.members.contains($0.name) }
     state = .unfinished(UnfinishedUpload(json, phase, offset: offset, size: identity.size))
     if phase == .delivered { state = .delivered(RecordedDelivery(json, of: self)) }
   }
 
-  private static func isMember(_ name: String) -> Bool {
-    switch name {
-    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode",
-      "has_local_times", "size",
-      "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
-      "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored", "changed_seconds",
-      "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds",
-      "file_doubt", "method_override", "split_end", "cookies", "next_retry",
-      "full_sends", "full_sends_failed", "full_sends_extra", "sidecar", "note":
-      true
-    default: false
-    }
-  }
+  /// What this version reads. Others are kept as they are.
+  private static let members = [
+    "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode",
+    "has_local_times", "size", "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event",
+    "offset", "uploaded_as", "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token",
+    "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
+    "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
+    "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
+    "full_sends_failed", "full_sends_extra", "sidecar", "note",
+  ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {
     guard let device = json["device"]?.string.flatMap({ UInt64($0) }),
