@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--count", type=int, help="how many mutants; default: " + str(finding.SHARES))
     parser.add_argument("--areas", nargs="+", choices=finding.AREAS, default=list(finding.AREAS))
-    parser.add_argument("--batch", type=int, default=50, help="how many are compiled together")
+    parser.add_argument("--batch", type=int, default=300, help="how many are compiled together")
     parser.add_argument("--jobs", type=int, default=2, help="how many are tested at once")
     parser.add_argument("--again", action="store_true", help="also those that survived before")
     parser.add_argument("--all", action="store_true", help="also after a test has failed: which tests kill nothing?")
