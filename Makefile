@@ -158,7 +158,7 @@ transcripts: debug ## play the conversations of an upload (Tests/UploadCoreTests
 	$(if $(UPDATE),UPDATE_TRANSCRIPTS=1) swift test --skip-build --filter TranscriptTests
 harnesstest:
 	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
-	  Tests/FirstUse/test_variants.py
+	  Tests/Mutants Tests/FirstUse/test_variants.py
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
 statictest:
@@ -207,6 +207,12 @@ dynamic: setup
 	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
 callfailures: dynamic ## every call fails once; LONG=1: also every allocation, and with retries
 	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload $(if $(LONG),,--quick)
+
+.PHONY: mutants
+mutants: static ## change one thing at a time, of which a test must fail; SEED=N COUNT=N AREAS="removal state": others, AGAIN=1: survivors, too
+	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS) $(PACKAGE_TESTERS)"
+	$(PYTHON) -B Tests/Mutants $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(AREAS),--areas $(AREAS)) \
+	  $(if $(AGAIN),--again)
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser with libFuzzer; SECONDS=N for each (30), SEED=N to repeat a run
@@ -332,6 +338,7 @@ dist: ## build all four static binaries, each with its SPDX document
 
 # What makes the packages.
 PACKERS := debhelper rpm
+PACKAGE_TESTERS := lintian mandoc zsh fish busybox-static debootstrap
 
 .PHONY: packages
 packages: dist reference ## pack them: .deb, .rpm, .ipk and tar.gz, with SHA-256 sums
@@ -350,7 +357,7 @@ reproducible: setup ## build and pack the x86_64 binary in two directories, and 
 
 .PHONY: packagetest
 packagetest: static ## test the packages of the binaries in dist, man pages and completions; LONG=1: lintian and packing again for every architecture
-	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS) lintian mandoc zsh fish busybox-static debootstrap"
+	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS) $(PACKAGE_TESTERS)"
 	$(if $(LONG),LONG=1) $(PYTEST) -n 2 Tests/Packaging -m "not roots or short"
 
 .PHONY: roottest

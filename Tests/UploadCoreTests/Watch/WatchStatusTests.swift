@@ -38,6 +38,20 @@ struct WatchStatusTests {
     #expect(card["directory_percent"] == .string("/c%E9%22%5C%0A"))
   }
 
+  @Test func eachStateOfADirectoryHasItsName() throws {
+    let states: [WatchSnapshot.Directory.State] = [.watched, .scanned, .missing, .unreadable("x")]
+    var snapshot = WatchSnapshot(startedAt: 0)
+    snapshot.groups = [WatchSnapshot.Group(destination: "https://gighive/")]
+    snapshot.groups[0].directories = states.map {
+      var directory = WatchSnapshot.Directory(path: [0x2F])
+      directory.state = $0
+      return directory
+    }
+    let object = try JSONReader.read(Array(snapshot.json(process: 1, nowUnixMilliseconds: 0).utf8))
+    let names = object["groups"]?.elements.first?["directories"]?.elements.map { $0["state"]?.string }
+    #expect(names == ["watched", "scanned", "missing", "unreadable"])
+  }
+
   @Test func aMachineThatFailsIsNotCalledAnUnreachableServer() throws {
     var snapshot = WatchSnapshot.sample
     snapshot.groups[0].state = .failing(since: 0, nextAttempt: 60, message: "no permission.")

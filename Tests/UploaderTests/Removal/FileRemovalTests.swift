@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 import Testing
 
@@ -84,6 +85,15 @@ struct FileRemovalTests {
     close(other)
     #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
     #expect(bench.remove() == .success(nil))
+  }
+
+  /// A lease would delay whoever opens the file while the server is asked.
+  @Test func theQuestionWhoUsesItLeavesNoLease() throws {
+    let bench = try Bench()
+    let removal = FileRemoval(
+      bench.file, bench.record, .delete, from: bench.parent, trustsSettle: false, in: try bench.state.open())
+    try removal.checkUnused()
+    #expect(shim_holds_lease(bench.file.descriptor) == 0)
   }
 
   @Test func aChangeSinceItWasOpenedKeepsIt() throws {
@@ -203,7 +213,16 @@ struct FileRemovalTests {
     let moved = bench.remove(.move(LocalPath(target.path)))
     #expect(moved == .success(LocalPath(target.path(of: "gig.1.mp4"))))
     #expect(bench.names == [])
-    #expect(access(target.path(of: "gig.1.mp4"), F_OK) == 0)
+    #expect(access(target.path(of: "gig.1.mp4"), F_OK) == 0 && bench.hasEmptyJournal)
+  }
+
+  @Test func aFileForWhichNoNameIsFreeIsBackAndItsNoteIsGone() throws {
+    let (bench, target) = (try Bench(), TemporaryDirectory())
+    _ = target.file("gig.mp4", [1])
+    for number in 1...999 { _ = target.file("gig.\(number).mp4", []) }
+    let path = LocalPath(target.path)
+    #expect(bench.remove(.move(path)) == .failure(.noFreeName(path)))
+    #expect(bench.names == ["gig.mp4"] && bench.hasEmptyJournal)
   }
 
   @Test func aTargetThatIsNotThereKeepsIt() throws {
