@@ -107,7 +107,7 @@ def test_a_file_that_is_gone_by_then_is_no_error(hive, program, recording):
     wait_until(lambda: of_kind(stub, "asset"))
     file.unlink()
     result = running.wait()
-    assert result.code == 0 and "gig.mp4 was kept: it could not be removed: No such file" in result.err, result
+    assert result.code == 0 and "gig.mp4 was kept: it was renamed, moved or removed in the meantime." in result.err, result
 
 
 def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hive, program, recording):

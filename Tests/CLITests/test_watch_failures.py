@@ -147,6 +147,18 @@ def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program
     assert file.exists()
 
 
+def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new_name(hive, watch, rec):
+    stub = hive("asset/delay-answer=1")
+    file = write(rec / "a.wav")
+    watching = watch(stub, "--after", "delete")
+    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
+    file.rename(rec / "b.wav")
+    wait_until(lambda: not any(rec.iterdir()), 60, what="the removal")
+    watching.says("a.wav was kept: it was renamed, moved or removed in the meantime.")
+    watching.stop()
+    assert times_sent(stub) == 1
+
+
 def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
     stub = hive("asset/silent@1")
     file = write(rec / "a.wav")

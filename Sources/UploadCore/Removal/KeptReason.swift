@@ -39,6 +39,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case noStatus(SystemError)
   /// It cannot be compared with what was delivered.
   case notComparable(UploadError)
+  /// It is no longer at its path: it was renamed, moved or removed.
+  case gone
   /// Its path is a symbolic link, or now leads to another file.
   case otherFile
   /// It has another hard link.
@@ -86,10 +88,17 @@ extension KeptReason {
       .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
-      .withoutFile,
-      .misnamed, .hidden, .changed, .unreadable, .noStatus, .notComparable, .otherFile, .otherNames, .writersUnknown,
-      .noFreeName, .cannotRename, .refused:
+      .withoutFile, .misnamed, .hidden, .changed, .unreadable, .noStatus, .notComparable, .gone, .otherFile,
+      .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
+    }
+  }
+
+  /// Whether the recording is not to be removed any more. One that has left its path can be found under another name.
+  package var endsRemoval: Bool {
+    switch self {
+    case .gone, .otherFile: false
+    default: !isTemporary
     }
   }
 }

@@ -26,6 +26,7 @@ extension KeptReason {
     case .unreadable(let error): error.message(of: "it")
     case .noStatus(let error): "it cannot be checked: " + error.text + "."
     case .notComparable(let error): "it cannot be checked: " + error.problem
+    case .gone: "it was renamed, moved or removed in the meantime."
     case .otherFile: "its path is a link, or now points to another file."
     case .otherNames: "it has other hard links."
     case .open: "another program has it open."

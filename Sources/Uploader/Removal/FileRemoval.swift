@@ -40,7 +40,7 @@ struct FileRemoval {
   /// - Parameter root: see ``OpenDirectory/init(_:below:)``.
   static func parent(of file: LocalPath, below root: LocalPath?) throws(KeptReason) -> OpenDirectory {
     do throws(SystemError) { return try OpenDirectory(file.directory, below: root) } catch {
-      throw error.code == SHIM_ELOOP ? .otherFile : .refused(error)
+      throw error.code == SHIM_ELOOP ? .otherFile : KeptReason(refusal: error)
     }
   }
 
@@ -139,7 +139,7 @@ struct FileRemoval {
   private func checkFile() throws(KeptReason) {
     guard try openStatus().links <= 1 else { throw .otherNames }
     let status: shim_file_status
-    do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw .refused(error) }
+    do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw KeptReason(refusal: error) }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
@@ -249,5 +249,7 @@ struct FileRemoval {
 }
 
 extension KeptReason {
-  fileprivate init(refusal error: SystemError) { self = error.isLackOfSpace ? .noSpace(error) : .refused(error) }
+  fileprivate init(refusal error: SystemError) {
+    self = error.code == SHIM_ENOENT ? .gone : error.isLackOfSpace ? .noSpace(error) : .refused(error)
+  }
 }

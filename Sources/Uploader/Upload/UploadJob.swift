@@ -196,7 +196,7 @@ final class UploadJob: Steppable {
     var delivery = delivery
     delivery.aftermath = .kept(reason)
     state = .delivered(delivery)
-    if !reason.isTemporary, let record { record.directory.clearRemovalDue(record.record.id) }
+    if reason.endsRemoval, let record { record.directory.clearRemovalDue(record.record.id) }
     return nil
   }
 

@@ -39,7 +39,7 @@ final class DueRemovals {
         guard let record = try records.directory.current(recordID),
           let reason = try remover.remove(record, at: file.path, below: file.foundBelow)
         else { continue }
-        if !reason.isTemporary { records.directory.clearRemovalDue(recordID) }
+        if reason.endsRemoval { records.directory.clearRemovalDue(recordID) }
       } catch { report.warn(UploadError.state(error).explanation) }
     }
     due = []

@@ -75,6 +75,14 @@ struct FileRemovalTests {
     #expect(bench.names == ["gig.mp4", "second"])
   }
 
+  /// It can be found under its new name, so its removal stays due.
+  @Test func aFileThatWasRenamedIsGone() throws {
+    let bench = try Bench()
+    rename(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: "renamed.mp4"))
+    #expect(bench.remove() == .failure(.gone) && !KeptReason.gone.endsRemoval)
+    #expect(bench.names == ["renamed.mp4"] && bench.hasEmptyJournal)
+  }
+
   @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR])
   func anybodyWhoHasItOpenKeepsIt(flags: Int32) throws {
     let bench = try Bench()
