@@ -98,7 +98,7 @@ enum Scenario {
             of: record, removal, after, isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0,
             isDryRun: false, at: path, below: nil, in: directory, cancellation: Cancellation())
         } catch {
-          if isDue, !error.isTemporary { directory.clearRemovalDue(record.id) }
+          if isDue, error.endsRemoval { directory.clearRemovalDue(record.id) }
           kept(index(record, plan), error)
         }
       }
