@@ -154,7 +154,7 @@ test: testbuild ## run all tests that need no real server; for the ordinary buil
 unittest:
 	swift test --skip-build
 harnesstest:
-	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
+	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
 	  Tests/FirstUse/test_variants.py
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
