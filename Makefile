@@ -154,7 +154,7 @@ test: testbuild ## run all tests that need no real server; for the ordinary buil
 unittest:
 	swift test --skip-build
 harnesstest:
-	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
+	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Station Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
 	  Tests/FirstUse/test_variants.py
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
@@ -174,12 +174,8 @@ static: openssl ## build dist/gighive-upload-x86_64, one static file (Embedded S
 memcap: static ## test the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
-.PHONY: chaos
-chaos: static ## run 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
-	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
-
 .PHONY: station
-station: static ## a watcher among writers, kills, restarts and outages: 1,000 recordings, each once; QUICK=1: what CI runs
+station: static ## 200 rounds of cuts, stalls and kills; in 20 of them a watcher delivers 1,200 recordings; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Station --binary $(STATIC) $(if $(QUICK),--quick)
 
 # The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Three things make it faster: no checks

@@ -62,7 +62,7 @@ class Point:
     """Counted in the answer to such a request instead."""
 
     def place(self, length: int, before: int | None, segments: list[Segment]) -> int | None:
-        """Where in a block this point lies, if it does. `before`: the client's bytes before the block; None: it is the server's."""
+        """Where in a block this point lies. `before`: the client's bytes before the block; None: the block is the server's."""
         if self.kind is None:
             is_here = before is not None and (self.count or 0) - before <= length
             return max((self.count or 0) - before, 0) if is_here else None
@@ -213,9 +213,9 @@ class Line:
             self.interruptions.append(interruption)
 
     def interrupted_all(self, what: str) -> None:
-        """Something has ended the client of each connection. Without one, it has ended before its first."""
-        for number in [connection.number for connection in self._open_now()] or [None]:
-            self.interrupted(Interruption(time.monotonic(), what, number))
+        """Something ends the client of each connection."""
+        for connection in self._open_now():
+            connection.interrupt(what, connection.is_open)
 
     def say(self, line: str) -> None:
         self._log(f"{time.monotonic() - self._began:7.3f}  {line}")
@@ -390,7 +390,7 @@ class Connection:
         if self._line.stopping.is_set() or self.is_dropped:
             raise Ended
         if self.is_cut:
-            self.strike(Trouble(OUTAGE, Point(None)), self._is_open)
+            self.strike(Trouble(OUTAGE, Point(None)), self.is_open)
         if wanted[client] & select.POLLIN and ready.get(client.fileno(), 0) & READABLE:
             self._take(up, client)
         if wanted[server] & select.POLLIN and ready.get(server.fileno(), 0) & READABLE:
@@ -430,7 +430,7 @@ class Connection:
         if self._trouble and (at := self._trouble.point.place(len(block), taken, segments)) is not None:
             trouble, self._trouble = self._trouble, None
             is_in_answer = direction is self._down and at < len(block)
-            stops.append((at, lambda: self.strike(trouble, is_in_answer or self._is_open)))
+            stops.append((at, lambda: self.strike(trouble, is_in_answer or self.is_open)))
         if self._speaker is not direction:
             self._speaker = direction
             self._pause(self._conduct.latency)
@@ -486,13 +486,13 @@ class Connection:
     # Ends.
 
     @property
-    def _is_open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a response is being waited for, or soon will be."""
         return bool(self._unanswered) or self._requests.is_in_head or not self._line.reads_http
 
     def _broke(self, direction: Direction, how: str) -> None:
         """A side has ended its direction by itself."""
-        is_open = self._is_open
+        is_open = self.is_open
         self._line.say(f"#{self.number} the {direction.name} {how}{' in the middle of a request' if is_open else ''}")
         if direction is self._down and is_open and not self._up.has_ended:
             self._server_interrupts()
@@ -515,13 +515,16 @@ class Connection:
             self._was_cut = True
             self._line.interrupted(Interruption(time.monotonic(), SERVER_CUT, self.number))
 
+    def interrupt(self, what: str, is_open: bool) -> None:
+        interruption = Interruption(time.monotonic(), what, self.number, is_open)
+        self._line.interrupted(interruption)
+        self._idle_cut = None if is_open else interruption
+
     def strike(self, trouble: Trouble, is_open: bool) -> None:
         line, what = self._line, trouble.what
         line.say(f"#{self.number} {trouble}{'' if is_open else ', between two requests'}")
         if what != STALL or trouble.seconds >= line.stall_counts_from:
-            interruption = Interruption(time.monotonic(), what, self.number, is_open)
-            line.interrupted(interruption)
-            self._idle_cut = None if is_open else interruption
+            self.interrupt(what, is_open)
         if what == STALL:
             self._pause(trouble.seconds)
             self._blocked_since = time.monotonic()

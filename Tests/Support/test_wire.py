@@ -59,6 +59,7 @@ def test_answers_are_found_at_every_split():
     for pieces in splits(ANSWERS):
         found, ends = read([REQUESTS], pieces)
         assert [e.status for e in found] == [201, 204, 423, 200, 201, 201] and len(ends) == 6
+        assert [e.upload for e in found] == ["/files/1", "/files/1", "/files/1", "", "", ""]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 MAX_HEAD_BYTES = 64 << 10
 
@@ -40,6 +41,8 @@ class Exchange:
     body_bytes: int = 0
     status: int | None = None
     answer_bytes: int = 0
+    upload: str = ""
+    """The path of the tus upload that it belongs to, once that is known."""
 
     def __post_init__(self):
         self.sent = self.began if self.sent is None else self.sent
@@ -193,6 +196,7 @@ class Answers:
             return False
         if exchange:
             exchange.status = status
+            exchange.upload = urlsplit(fields.get(b"location", b"").decode("latin-1")).path or exchange.upload
         if status in (204, 304) or (exchange and exchange.method == "HEAD"):
             return True
         if b"chunked" in fields.get(b"transfer-encoding", b"").lower():
@@ -235,8 +239,11 @@ def parse_request(connection: int, lines: list[bytes]) -> Exchange:
         offset = int(fields[b"upload-offset"]) if b"upload-offset" in fields else None
     except ValueError as problem:
         raise NotHTTP(str(problem)) from None
-    kind = kind_of(words[0], words[1].partition("?")[0])
-    return Exchange(connection, words[0], words[1], kind, length, 0 if kind == CREATION else offset)
+    path = words[1].partition("?")[0]
+    kind = kind_of(words[0], path)
+    exchange = Exchange(connection, words[0], words[1], kind, length, 0 if kind == CREATION else offset)
+    exchange.upload = path if kind == PATCH else ""
+    return exchange
 
 
 def kind_of(method: str, path: str) -> str:
