@@ -157,8 +157,8 @@ unittest:
 transcripts: debug ## play the conversations of an upload (Tests/UploadCoreTests/Transcripts); UPDATE=1: write what they are now
 	$(if $(UPDATE),UPDATE_TRANSCRIPTS=1) swift test --skip-build --filter TranscriptTests
 harnesstest:
-	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board \
-	  Tests/Mutants Tests/FirstUse/test_variants.py
+	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Station Tests/Fuzz Tests/CallFailures Tests/Bench \
+	  Tests/Board Tests/Mutants Tests/FirstUse/test_variants.py
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
 statictest:
@@ -177,12 +177,8 @@ static: openssl ## build dist/gighive-upload-x86_64, one static file (Embedded S
 memcap: static ## test the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
-.PHONY: chaos
-chaos: static ## run 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
-	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
-
 .PHONY: station
-station: static ## a watcher among writers, kills, restarts and outages: 1,000 recordings, each once; QUICK=1: what CI runs
+station: static ## 200 rounds of cuts, stalls and kills; in 20 of them a watcher delivers 1,200 recordings; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Station --binary $(STATIC) $(if $(QUICK),--quick)
 
 # The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Three things make it faster: no checks

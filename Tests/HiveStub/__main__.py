@@ -31,6 +31,7 @@ def parse_arguments() -> argparse.Namespace:
     option = parser.add_argument
     option("--host", default="127.0.0.1", choices=["127.0.0.1", "::1"])
     option("--port", type=int, default=0, help="default: 0, a free port")
+    option("--receive-buffer", type=int, metavar="BYTES", help="of each connection: what the kernel acknowledges unread (SO_RCVBUF)")
     option("--ready-file", metavar="PATH", help="also write the first line of output to this file")
     option("--user", default="uploader")
     option("--no-auth", action="store_true", help="require no credentials")
@@ -105,6 +106,7 @@ def main() -> None:
             finalize_delay_seconds=options.finalize_delay,
             host=options.host,
             port=options.port,
+            receive_buffer=options.receive_buffer,
             tls_maximum=options.tls_maximum,
             tls_ciphers=options.tls_ciphers,
             tls_client_ca=certificates.cacert if needs_client else None,

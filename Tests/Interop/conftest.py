@@ -2,8 +2,12 @@
 
 import shutil
 import signal
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
 
 import recordings
 import servers as interop_servers

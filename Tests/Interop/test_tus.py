@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 import recordings
-from line import Line
+from line import HOLD, RESET_CLIENT, Conduct, Line, Point, Trouble
 from servers import TUS
 from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, assert_delivered, assert_failed
 from uploader import LABEL
@@ -18,6 +18,8 @@ SIZE = 64 * MIB
 # Heads, TLS records, and what is asked in between.
 OVERHEAD = 300_000
 DELAY = 0.05  # each way, in seconds
+# How long a server may take to notice that its client has gone. Then the client gets a reset.
+NOTICE_SECONDS = 10
 # What a request may cost that was interrupted and counts for nothing: the longest that the uploader begins with.
 ONE_REQUEST = 8 * MIB
 TERMINATED, KILLED = 143, -signal.SIGKILL
@@ -75,8 +77,8 @@ def tus(servers, uploader, tmp_path):
 
 @pytest.fixture
 def line_to(servers):
-    def line(site, scheme, delay_seconds=0):
-        line = Line(servers.ports[site, scheme], delay_seconds)
+    def line(site, scheme, conduct=Conduct()):
+        line = Line(servers.ports[site, scheme], lambda number: conduct)
         line.site = site, scheme
         return line
     return line
@@ -109,9 +111,9 @@ def assert_stored(servers, run, file):
 
 def interrupt(servers, line, start, number):
     """Lets 30 MB pass, ends the uploader in the middle, and then its connection."""
-    line.hold_after(30 * MB)
+    held = line.strike(Trouble(HOLD, Point(30 * MB)))
     with start() as running:
-        running.wait_until(lambda: line.is_reached)
+        running.wait_until(lambda: held.is_done)
         running.signal(number)
         run = running.finish()
     line.drop()
@@ -152,28 +154,27 @@ def test_an_interrupted_upload_resumes_at_the_servers_offset(
         assert first.exit_code == exit_code, first
         upload, = servers.tus_uploads(file.name)
         assert 30 * MB - ONE_REQUEST - OVERHEAD <= upload.offset <= 30 * MB
-        before = line.sent
+        before = line.passed
         second = tus.send(site, scheme, file, port=line.port) if again == "send" else tus.resume()
         assert_stored(servers, second, file)
-        assert line.sent - before < SIZE - upload.offset + OVERHEAD
+        assert line.passed - before < SIZE - upload.offset + OVERHEAD
 
 
 @each_kind
 def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recording, site, scheme):
     file = recording(SIZE)
     with line_to(site, scheme) as line:
-        line.reset_after(30 * MB)
+        line.strike(Trouble(RESET_CLIENT, Point(30 * MB), NOTICE_SECONDS))
         run = tus.send(site, scheme, file, "--retries", "5", port=line.port)
         assert_stored(servers, run, file)
         assert line.connections >= 2
         # tuspyserver may not have counted the received bytes yet; then one request is wasted.
-        assert line.sent < SIZE + 2 * ONE_REQUEST + OVERHEAD
+        assert line.passed < SIZE + 2 * ONE_REQUEST + OVERHEAD
 
 
 def test_a_line_that_is_reset_again_and_again_delivers_anyway(servers, tus, line_to, recording):
     file = recording(SIZE)
-    with line_to(*TUS) as line:
-        line.reset_after(10 * MB, again=True)
+    with line_to(*TUS, Conduct(trouble=Trouble(RESET_CLIENT, Point(10 * MB), NOTICE_SECONDS))) as line:
         assert_stored(servers, tus.send(*TUS, file, "--retries", "8", port=line.port), file)
         assert line.connections >= 7
 
@@ -181,7 +182,7 @@ def test_a_line_that_is_reset_again_and_again_delivers_anyway(servers, tus, line
 @each_kind
 def test_a_server_far_away_gets_the_recording(servers, tus, line_to, recording, site, scheme):
     file = recording(SIZE)
-    with line_to(site, scheme, DELAY) as line:
+    with line_to(site, scheme, Conduct(latency=DELAY)) as line:
         assert_stored(servers, tus.send(site, scheme, file, port=line.port), file)
 
 
@@ -261,9 +262,9 @@ def test_an_upload_that_the_server_has_forgotten_starts_over(servers, tus, line_
 def test_a_tus_server_that_ends_and_comes_back_gets_the_rest(servers, tus, line_to, recording, site, scheme, end):
     file = recording(SIZE)
     with line_to(site, scheme) as line:
-        line.hold_after(30 * MB)
+        held = line.strike(Trouble(HOLD, Point(30 * MB)))
         with tus.start(site, scheme, file, "--retries", "20", port=line.port) as running:
-            running.wait_until(lambda: line.is_reached)
+            running.wait_until(lambda: held.is_done)
             getattr(servers.tus, end)()
             try:
                 line.drop()
@@ -279,9 +280,9 @@ def test_a_dead_connection_that_the_server_still_believes_in_does_not_end_the_up
     # when another PATCH comes; then it answers 503.
     file = recording(SIZE)
     with line_to(*TUS) as line:
-        line.hold_after(30 * MB)
+        held = line.strike(Trouble(HOLD, Point(30 * MB)))
         with tus.start(*TUS, file, port=line.port) as running:
-            running.wait_until(lambda: line.is_reached)
+            running.wait_until(lambda: held.is_done)
             running.signal(signal.SIGKILL)
             running.finish()
         with tus.start(*TUS, file, "--retries", "20", port=line.port) as running:
@@ -321,9 +322,9 @@ def test_gighive_gets_an_interrupted_upload_from_its_offset_on(servers, tus, lin
     with line_to("apache", "https") as line:
         interrupt(servers, line, lambda: tus.start_gighive("https", file, port=line.port), number)
         upload, = servers.tus_uploads(file.name)
-        before = line.sent
+        before = line.passed
         assert_delivered(servers, tus.resume(), file)
-        assert line.sent - before < SIZE - upload.offset + OVERHEAD
+        assert line.passed - before < SIZE - upload.offset + OVERHEAD
 
 
 def test_gighive_is_asked_again_while_the_upload_has_not_been_written(servers, tus, recording):
@@ -342,9 +343,9 @@ def test_gighive_is_not_sent_anything_twice_when_only_finalize_is_missing(server
             time.sleep(0.5)  # finalize is asked
             running.signal(signal.SIGKILL)
             running.finish()
-        before = line.sent
+        before = line.passed
         assert_delivered(servers, tus.resume(), file)
-        assert line.sent - before < OVERHEAD
+        assert line.passed - before < OVERHEAD
 
 
 def test_gighives_duplicate_is_already_there(servers, uploader, tus, recording, tmp_path):

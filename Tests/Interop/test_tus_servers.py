@@ -8,7 +8,7 @@ import time
 import pytest
 
 import recordings
-from line import Line
+from line import HOLD, RESET_CLIENT, Line, Point, Trouble
 from servers import PYTHON, TUS, USERS
 
 MB = 1_000_000
@@ -67,9 +67,9 @@ def curl(servers):
     return Curl(servers)
 
 
-def wait_until_reached(line):
+def wait_until_done(order):
     deadline = time.monotonic() + 20
-    while not line.is_reached:
+    while not order.is_done:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -100,9 +100,9 @@ def test_a_patch_that_is_cut_after_30_mb_is_kept_unless_a_proxy_spools(servers, 
     file = files.fresh(60 * MB)
     path = curl.create(site, scheme, 60 * MB)
     with Line(servers.ports[site, scheme]) as line:
-        line.reset_after(30 * MB)
+        line.strike(Trouble(RESET_CLIENT, Point(30 * MB), seconds=10))
         status, _, _ = curl.patch(site, scheme, path, 0, file, port=line.port)
-        assert (status, line.sent) == (0, 30 * MB)
+        assert (status, line.passed) == (0, 30 * MB)
     servers.wait_until_idle(site, scheme)
     offset = curl.offset(site, scheme, path)
     if kept:
@@ -153,9 +153,9 @@ def test_what_a_patch_has_brought_so_far_is_not_counted_before_it_ends(servers, 
     file = files.fresh(20 * MB)
     path = curl.create(*TUS, 20 * MB)
     with Line(servers.ports[TUS]) as line:
-        line.hold_after(10 * MB)
+        held = line.strike(Trouble(HOLD, Point(10 * MB)))
         patch = begin_patch(line, path, file)
-        wait_until_reached(line)
+        wait_until_done(held)
         assert curl.offset(*TUS, path) == 0
         line.drop()
         patch.wait(20)
@@ -167,9 +167,9 @@ def test_a_killed_server_has_lost_the_patch_that_was_under_way(servers, curl, fi
     file = files.fresh(20 * MB)
     path = curl.create(*TUS, 20 * MB)
     with Line(servers.ports[TUS]) as line:
-        line.hold_after(10 * MB)
+        held = line.strike(Trouble(HOLD, Point(10 * MB)))
         patch = begin_patch(line, path, file)
-        wait_until_reached(line)
+        wait_until_done(held)
         servers.tus.kill()
         line.drop()
         patch.wait(20)

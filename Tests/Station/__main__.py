@@ -3,52 +3,108 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
+import multiprocessing
 import os
+import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
+import time
+import traceback
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "Chaos")]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from station import canary  # noqa: E402
-from station.run import Plan, Result, Run  # noqa: E402
+from station import canary, summary  # noqa: E402
+from station.plan import FILE_BYTES, WATCHES_EVERY, Plan, UploadPlan, WatchPlan  # noqa: E402
+from station.rules import Finding, Observation, Rule  # noqa: E402
+from station.summary import Outcome  # noqa: E402
+from station.upload import UploadRound  # noqa: E402
+from station.watch import WatchRound, why_no_fat  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".build/station"
-MOST_FINDINGS = 20
-"""That are printed of a run."""
+ROUNDS, QUICK_ROUNDS = 200, 20
+MEMORY_FOLDER = Path("/dev/shm")
+FILES_A_ROUND = 4
+"""The file, the stored part, the spooled part, and a reserve."""
+MOST_FINDINGS = 6
+"""That are printed of a round, unless it is replayed."""
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all rounds share."""
+
+    binary: Path
+    folder: Path
+    base: Path
+    """The file that every round with one file changes a little."""
+
+    def play(self, seed: int) -> Outcome:
+        return self.play_plan(WatchPlan(seed) if seed % WATCHES_EVERY == 0 else UploadPlan(seed))
+
+    def play_plan(self, plan: Plan, spoiled: canary.Canary | None = None, meddle: Callable = lambda run: None) -> Outcome:
+        """Never raises: what goes wrong here is a finding."""
+        began, log, seen, figures = time.monotonic(), [], Observation(), {}
+        try:
+            with tempfile.TemporaryDirectory(prefix=f"round-{plan.seed}-", dir=self.folder) as name:
+                folder, binary = Path(name), self.binary
+                if spoiled and spoiled.spoiled:
+                    spoiled.script(binary, folder / "program")
+                    binary = folder / "program"
+                log.append(f"seed {plan.seed}: {vars(plan)}")
+                if isinstance(plan, WatchPlan):
+                    run = WatchRound(binary, plan, folder, log.append)
+                    seen, findings = run.seen, run.play(meddle)
+                    figures = run.figures
+                else:
+                    run = UploadRound(binary, self.base, plan, folder, log.append)
+                    seen, findings = run.seen, run.play()
+        except Exception:
+            findings = [*seen.found, Finding(Rule.HARNESS, traceback.format_exc())]
+        return Outcome(plan, time.monotonic() - began, seen, figures, findings, log)
+
+    def play_canary(self, number: int) -> str:
+        """Which one, if it went unnoticed."""
+        one = canary.CANARIES[number]
+        outcome = self.play_plan(one.plan(), one, one.meddle)
+        missed = canary.unnoticed(outcome.findings, one.rules)
+        return f"{one.name}: {missed}" if missed else ""
 
 
 def main() -> int:
     options = parse()
-    # So that files and processes are cleared away.
+    # So that files and processes are cleared away; and what is ignored stays ignored in a watcher.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    removes = removes_recordings(options.binary)
-    size = dict(recordings=100, kills=8, restarts=3, outages=2) if options.quick else dict(
-        recordings=1000, kills=50, restarts=20, outages=10
-    )
-    plan = Plan(seed=options.seed, removes=removes, pause=0.02 if options.quick else 0.1, **size)
-    with tempfile.TemporaryDirectory(prefix="station-", dir=options.folder) as name:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    with tempfile.TemporaryDirectory(prefix="station-", dir=options.folder or roomy_folder(options)) as name:
+        folder = Path(name)
         # A copy, so that a concurrent build cannot replace it.
-        binary = Path(shutil.copy(options.binary, name))
-        print(f"seed {plan.seed}: {', '.join(f'{count} {what}' for what, count in size.items())}", flush=True)
-        result = Run(binary, Path(name) / "run", plan).play()
-        examined = canary.examine(binary, Path(name))
-    report(result)
-    unnoticed = [(one, reason) for one, reason in examined if reason]
-    print(f"canaries: {len(examined)}, {len(examined) - len(unnoticed)} as they should be")
-    for one, reason in unnoticed:
-        print(f"canary NOT CAUGHT: {one.name}: {reason}")
-    is_right = not result.findings and not unnoticed
-    kept = "removed" if removes else "kept"
-    if is_right:
-        print(f"passed: {result.figures['recordings']} recordings, each on the server exactly once and {kept} on this machine")
-    else:
-        print(f"FAILED: {len(result.findings)} findings, {len(unnoticed)} canaries not caught; seed {plan.seed}")
-    return 0 if is_right else 1
+        setting = Setting(Path(shutil.copy(options.binary, folder)), folder, folder / "base")
+        setting.base.write_bytes(random.Random(0).randbytes(FILE_BYTES))
+        print(f"left out: a tree on FAT, because {why_no_fat()}\n" if why_no_fat() else "", end="")
+        print(summary.HEADER, flush=True)
+        began = time.monotonic()
+        if options.replay is not None:
+            outcomes, unnoticed = [setting.play(options.replay)], []
+            report(outcomes[0], options)
+            print(*outcomes[0].log, sep="\n")
+        else:
+            outcomes, unnoticed = run_all(setting, options)
+        print(f"\n{summary.table(outcomes, time.monotonic() - began)}")
+    failed = [outcome for outcome in outcomes if outcome.findings]
+    for outcome in failed:
+        print(f"seed {outcome.plan.seed} FAILED; again: {replay_command(outcome, options)}")
+    for reason in unnoticed:
+        print(f"canary NOT CAUGHT: {reason}")
+    print(f"{len(outcomes) - len(failed)} passed, {len(failed) + len(unnoticed)} failed", flush=True)
+    return 1 if failed or unnoticed else 0
 
 
 def parse() -> argparse.Namespace:
@@ -56,35 +112,70 @@ def parse() -> argparse.Namespace:
     default = Path(os.environ.get("GIGHIVE_UPLOAD") or ROOT / "dist/gighive-upload-x86_64")
     option = parser.add_argument
     option("--binary", type=Path, default=default, help="the program under test (%(default)s)")
-    option("--quick", action="store_true", help="100 recordings, for CI")
-    option("--seed", type=int, default=1, help="decides what the writers do and when what fails (%(default)s)")
-    option("--folder", type=Path, help="where the files go (the temporary directory)")
+    option("--rounds", type=int, help=f"how many ({ROUNDS})")
+    option("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds, for CI")
+    option("--seed", type=int, default=1, help="the first round's seed; the next ones count up (%(default)s)")
+    option("--replay", type=int, metavar="SEED", help="this round only, with all that happens in it")
+    option("--jobs", type=int, default=3 * (os.cpu_count() or 2), help="rounds at a time; mostly they wait (%(default)s)")
+    option("--folder", type=Path, help="where the files go (memory if there is room, else the temporary directory)")
     options = parser.parse_args()
     options.binary = options.binary.resolve()
+    options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     if not options.binary.exists():
         parser.error(f"{options.binary} does not exist: run `make static`")
     return options
 
 
-def removes_recordings(binary: Path) -> bool:
-    """Whether this program can remove what it has delivered."""
-    text = subprocess.run([binary, "help", "watch"], capture_output=True, text=True, check=True).stdout
-    return " --after " in text
+def roomy_folder(options: argparse.Namespace) -> str | None:
+    needed = 2 * (options.jobs * FILES_A_ROUND + 1) * FILE_BYTES
+    if not MEMORY_FOLDER.is_dir() or not os.access(MEMORY_FOLDER, os.W_OK):
+        return None
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    available = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
+    return str(MEMORY_FOLDER) if min(available, shutil.disk_usage(MEMORY_FOLDER).free) > needed else None
 
 
-def report(result: Result) -> None:
-    width = max(map(len, result.figures))
-    for name, value in result.figures.items():
-        print(f"  {name.replace('_', ' '):{width}}  {value}")
-    for finding in result.findings[:MOST_FINDINGS]:
-        print(f"  FOUND {finding}")
-    if len(result.findings) > MOST_FINDINGS:
-        print(f"  and {len(result.findings) - MOST_FINDINGS} more")
-    if result.findings:
+def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome], list[str]]:
+    """Returns the rounds, and which canaries went unnoticed."""
+    outcomes = []
+    # Leaving it ends what is still running.
+    with multiprocessing.get_context("fork").Pool(options.jobs, initializer=end_with_parent) as pool:
+        # Those with a watcher take longest.
+        seeds = sorted(range(options.seed, options.seed + options.rounds), key=lambda seed: seed % WATCHES_EVERY > 0)
+        running = pool.imap_unordered(setting.play, seeds)
+        canaries = pool.map_async(setting.play_canary, range(len(canary.CANARIES)), chunksize=1)
+        for outcome in running:
+            outcomes.append(outcome)
+            report(outcome, options)
+        unnoticed = [reason for reason in canaries.get() if reason]
+    print(f"canaries: {len(canary.CANARIES)}, {len(canary.CANARIES) - len(unnoticed)} as they should be")
+    return outcomes, unnoticed
+
+
+def end_with_parent() -> None:
+    """A round ends its server and its program itself. This ends the round if nothing waits for it any more."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def report(outcome: Outcome, options: argparse.Namespace) -> None:
+    print(summary.line(outcome), flush=True)
+    shown = outcome.findings if options.replay is not None else outcome.findings[:MOST_FINDINGS]
+    for finding in shown:
+        print(f"        {finding}", flush=True)
+    if len(shown) < len(outcome.findings):
+        print(f"        and {len(outcome.findings) - len(shown)} more", flush=True)
+    if outcome.findings and options.replay is None:
+        # Nothing happens twice in quite the same way: who waits for what is the kernel's choice.
         LOGS.mkdir(parents=True, exist_ok=True)
-        path = LOGS / f"seed-{result.plan.seed}.log"
-        path.write_text(result.log)
-        print(f"  the watcher's log: {path}")
+        path = LOGS / f"seed-{outcome.plan.seed}.log"
+        path.write_text("\n".join([*outcome.log, *map(str, outcome.findings)]) + "\n")
+        print(f"        again: {replay_command(outcome, options)}")
+        print(f"        what happened: {path}", flush=True)
+
+
+def replay_command(outcome: Outcome, options: argparse.Namespace) -> str:
+    return f"python3 Tests/Station --binary {options.binary} --replay {outcome.plan.seed}"
 
 
 if __name__ == "__main__":

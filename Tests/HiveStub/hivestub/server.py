@@ -61,6 +61,7 @@ class HiveStub:
         finalize_delay_seconds: float = 2.0,
         host: str = "127.0.0.1",
         port: int = 0,
+        receive_buffer: int | None = None,
         tls_maximum: str = "1.3",
         tls_ciphers: str | None = None,
         tls_client_ca: str | None = None,
@@ -90,7 +91,7 @@ class HiveStub:
         self._discard = DiscardEndpoint()
         self._inspection = InspectionEndpoint(self)
         self._tls = tls and make_context(tls, tls_maximum, tls_ciphers, tls_client_ca)
-        self._host, self._wanted_port = host, port
+        self._host, self._wanted_port, self._receive_buffer = host, port, receive_buffer
         self._listener: socket.socket | None = None
 
     # Life.
@@ -98,6 +99,9 @@ class HiveStub:
     def start(self) -> "HiveStub":
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         self._listener = socket.create_server((self._host, self._wanted_port), family=family, backlog=128)
+        if self._receive_buffer:
+            # Connections inherit it.
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer)
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True, name="HiveStub listener").start()
         return self

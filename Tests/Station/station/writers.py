@@ -1,28 +1,50 @@
-"""Several writers that put recordings into a tree, each in its own way, and note what they have finished."""
+"""Several writers that put recordings into trees, each in its own way, and note what they have finished."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 import threading
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from .plan import KEEP, KEEP_FREE, MIB, MOVE
+from .rules import Finding, Rule, Written
+
 SIZES = (4_000, 400_000)
-"""The smallest and the largest recording, in bytes."""
+"""The smallest and the largest recording, in bytes; most go by a form, some by tus."""
+THRESHOLD = 250_000
+LARGE_SIZES = (9 * MIB, 18 * MIB)
+"""More than an interruption may cost."""
+LARGE_SHARE = 0.06
 DIRECTORIES = ("", "stage", "stage/left", "stage/right", "booth/2026/november")
+SETTLE_SECONDS = 1.0
 
 
 @dataclass
-class Written:
-    """A recording that is complete."""
+class Section:
+    """A tree that is watched, for an event of its own."""
 
-    sha256: str
-    size: int
-    path: Path
-    """Where it is now, as long as nobody but its writer has moved it."""
-    renames: int
+    root: Path
+    removal: str
+    renames: bool = True
+    """False on FAT, where a renamed file is a new one."""
+    labels: list[str] = field(default_factory=lambda: ["{stem}"])
+    """What is configured now, last, and before."""
+
+    def __post_init__(self):
+        self.tree, self.outside, self.sent = (self.root / name for name in ("rec", "outside", "sent"))
+        for directory in (self.tree, self.outside, self.sent):
+            directory.mkdir(parents=True)
+        self.event = f"The {self.root.name}"
+
+    def configuration(self) -> str:
+        removal = {KEEP: "after = keep", MOVE: f"after = move={self.sent}", KEEP_FREE: "keep-free = 900000G"}
+        lines = [f"[watch {self.tree}]", f"label = {self.labels[-1]}", f"org-name = {self.event}"]
+        return "\n".join([*lines, removal.get(self.removal, f"after = {self.removal}"), ""])
 
 
 class Register:
@@ -31,27 +53,39 @@ class Register:
     def __init__(self):
         self._lock = threading.Lock()
         self._written: dict[str, Written] = {}
-        self._moving: set[str] = set()
+        self.found: list[Finding] = []
+        self.ways: Counter[str] = Counter()
 
-    def add(self, written: Written) -> None:
+    def add(self, section: Section, content: bytes, path: Path, is_required: bool = True) -> Written:
+        labels = {label.format(stem=path.stem) for label in section.labels}
+        digest = hashlib.sha256(content).hexdigest()
+        written = Written(digest, len(content), path, labels, section.event, is_required, section.removal)
         with self._lock:
-            self._written[written.sha256] = written
+            self._written[digest] = written
+        return written
 
-    def move(self, written: Written, target: Path) -> bool:
+    def move(self, written: Written, section: Section, target: Path) -> None:
         """Renames it unless it is gone. While that happens, nobody else looks for it."""
         with self._lock:
             try:
                 written.path.rename(target)
             except FileNotFoundError:
-                return False
+                return
             written.path = target
-            written.renames += 1
-            return True
+            written.labels |= {label.format(stem=target.stem) for label in section.labels}
+            self.ways["renamed"] += 1
+
+    def relabelled(self, section: Section) -> None:
+        """What is not delivered yet can get the new label."""
+        with self._lock:
+            for written in self._written.values():
+                if written.path.is_relative_to(section.tree):
+                    written.labels.add(section.labels[-1].format(stem=written.path.stem))
 
     def missing(self) -> list[Written]:
         """Those that are no longer where their writer left them."""
         with self._lock:
-            return [written for written in self._written.values() if not written.path.exists()]
+            return [written for written in self._written.values() if written.is_required and not written.path.exists()]
 
     @property
     def all(self) -> dict[str, Written]:
@@ -62,63 +96,78 @@ class Register:
 class Writer(threading.Thread):
     """Makes `count` recordings, one after the other."""
 
-    def __init__(self, number: int, count: int, seed: int, tree: Path, outside: Path, register: Register, pause: float):
-        super().__init__(daemon=True, name=f"writer {number}")
+    def __init__(self, number: int, count: int, dice: random.Random, sections: list[Section], register: Register, pause: float):
+        super().__init__(daemon=True)
         self._number, self._count, self._pause = number, count, pause
-        self._random = random.Random(seed * 1000 + number)
-        self._tree, self._outside, self._register = tree, outside, register
+        self._random, self._sections, self._register = dice, sections, register
         self.failure: BaseException | None = None
-        self.ways: dict[str, int] = {}
 
     def run(self) -> None:
         try:
             for index in range(self._count):
                 self._make(index)
-        except BaseException as error:  # noqa: BLE001: the run reports it
+        except BaseException as error:  # noqa: BLE001: the round reports it
             self.failure = error
 
     def _make(self, index: int) -> None:
-        way = self._random.choice([self._in_place, self._under_another_name, self._moved_in, self._in_a_new_directory])
-        self.ways[way.__name__.lstrip("_")] = self.ways.get(way.__name__.lstrip("_"), 0) + 1
-        content = self._random.randbytes(self._random.randint(*SIZES))
-        target = self._tree / self._random.choice(DIRECTORIES) / f"set-{self._number}-{index}.wav"
+        ways = [self._in_place, self._under_another_name, self._moved_in, self._in_a_new_directory, self._continued]
+        way, section = self._random.choice(ways), self._random.choice(self._sections)
+        self._register.ways[way.__name__.strip("_").replace("_", " ")] += 1
+        content = self._random.randbytes(self._random.randint(*(LARGE_SIZES if self._random.random() < LARGE_SHARE else SIZES)))
+        target = section.tree / self._random.choice(DIRECTORIES) / f"set-{self._number}-{index}.wav"
         target.parent.mkdir(parents=True, exist_ok=True)
-        written = Written(hashlib.sha256(content).hexdigest(), len(content), way(content, target, index), 0)
-        self._register.add(written)
+        written = way(section, content, target)
         time.sleep(self._random.uniform(0, 2 * self._pause))
-        if self._random.random() < 0.2:
-            target = written.path.with_name(f"renamed-{written.path.name}")
-            if self._register.move(written, target):
-                self.ways["renamed"] = self.ways.get("renamed", 0) + 1
+        if self._random.random() < 0.2 and section.renames:
+            self._register.move(written, section, written.path.with_name(f"renamed-{written.path.name}"))
 
-    def _in_place(self, content: bytes, target: Path, index: int) -> Path:
+    def _in_place(self, section: Section, content: bytes, target: Path) -> Written:
         """Like a recorder: the file is open all the time and grows, with pauses that are longer than --settle now and then."""
         with target.open("wb", buffering=0) as file:
             for part in range(4):
                 file.write(content[part * len(content) // 4 : (part + 1) * len(content) // 4])
-                time.sleep(self._random.choice([0.01, self._pause, 1.5 if index % 8 == 0 else 0.02]))
-        return target
+                time.sleep(self._random.choice([0.01, 0.02, self._pause, self._pause, 1.5 * SETTLE_SECONDS]))
+        return self._register.add(section, content, target)
 
-    def _under_another_name(self, content: bytes, target: Path, index: int) -> Path:
+    def _continued(self, section: Section, content: bytes, target: Path) -> Written:
+        """Like a recorder that closes its file after a take and opens it again for the next one: what was delivered in
+        between is a recording, and what is there in the end is another one."""
+        half = content[: len(content) // 2]
+        self._register.add(section, half, target, is_required=False)
+        target.write_bytes(half)
+        time.sleep(self._random.choice([0.3, 1.1, 1.5, 2.5]) * SETTLE_SECONDS)
+        try:
+            with target.open("r+b") as file:
+                file.seek(0, os.SEEK_END)
+                file.write(content[len(half) :])
+                file.flush()
+                time.sleep(self._pause)
+                if os.fstat(file.fileno()).st_nlink == 0:
+                    self._register.found.append(Finding(Rule.REMOVED, f"{target}, while its writer had it open"))
+        except FileNotFoundError:
+            # It was delivered and removed.
+            return self._register.add(section, half, target)
+        return self._register.add(section, content, target)
+
+    def _under_another_name(self, section: Section, content: bytes, target: Path) -> Written:
         """Like a download: a name that is never taken, until it is complete."""
         part = target.with_name(target.name + ".part")
         part.write_bytes(content[: len(content) // 2])
         time.sleep(self._pause)
         part.write_bytes(content)
         part.rename(target)
-        return target
+        return self._register.add(section, content, target)
 
-    def _moved_in(self, content: bytes, target: Path, index: int) -> Path:
-        source = self._outside / target.name
+    def _moved_in(self, section: Section, content: bytes, target: Path) -> Written:
+        source = section.outside / target.name
         source.write_bytes(content)
         source.rename(target)
-        return target
+        return self._register.add(section, content, target)
 
-    def _in_a_new_directory(self, content: bytes, target: Path, index: int) -> Path:
+    def _in_a_new_directory(self, section: Section, content: bytes, target: Path) -> Written:
         """A whole directory appears at once, with what is in it."""
-        source = self._outside / f"card-{self._number}-{index}"
+        source = section.outside / f"card-{target.stem}"
         (source / "deep").mkdir(parents=True)
         (source / "deep" / target.name).write_bytes(content)
-        directory = target.parent / source.name
-        source.rename(directory)
-        return directory / "deep" / target.name
+        source.rename(target.parent / source.name)
+        return self._register.add(section, content, target.parent / source.name / "deep" / target.name)

@@ -1,6 +1,6 @@
-"""Parses the traffic: finds requests and responses in passing bytes (RFC 9112), without holding any back. Pure.
+"""Finds requests and responses in bytes that pass (RFC 9112), without holding any back. Pure.
 
-Requests may be pipelined, so that answers are matched to them in order.
+Requests may be pipelined, so that responses are matched to them in order.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 MAX_HEAD_BYTES = 64 << 10
 
-CREATION, OFFSET, PATCH, FINALIZE, OTHER = "creation", "offset", "patch", "finalize", "other"
+CREATION, OFFSET, PATCH, FINALIZE, FORM, OTHER = "creation", "offset", "patch", "finalize", "form", "other"
 KINDS = (CREATION, OFFSET, PATCH, FINALIZE)
-"""What a request is for: POST to /files/, HEAD, PATCH, POST to …/finalize."""
+"""What a request of a tus upload is for: POST to /files/, HEAD, PATCH, POST to …/finalize. A form is GigHive's multipart."""
 
 
 class NotHTTP(Exception):
@@ -22,7 +23,7 @@ class NotHTTP(Exception):
 
 @dataclass
 class Exchange:
-    """A request and its answer, as far as they have passed."""
+    """A request and its response, as far as they have passed."""
 
     connection: int
     method: str
@@ -39,16 +40,16 @@ class Exchange:
     """When its connection came."""
     body_bytes: int = 0
     status: int | None = None
-    answered: float | None = None
-    """When the head of its final answer came."""
     answer_bytes: int = 0
+    upload: str = ""
+    """The path of the tus upload that it belongs to, once that is known."""
 
     def __post_init__(self):
         self.sent = self.began if self.sent is None else self.sent
 
     @property
     def carries_file(self) -> bool:
-        return self.kind in (CREATION, PATCH)
+        return self.kind in (CREATION, PATCH, FORM)
 
     @property
     def end(self) -> int:
@@ -72,17 +73,29 @@ class Segment:
     start: int
     end: int
     first: int
-    """Where `start` lies in the request's body, or in the answer; negative within a request's head."""
+    """Where `start` lies in the request's body, or in the response; negative within a request's head."""
     ends_head: bool = False
     ends_message: bool = False
 
-    @property
-    def is_head(self) -> bool:
-        return self.first < 0
 
-    @property
-    def begins_message(self) -> bool:
-        return self.first == 0 if self.is_answer else self.is_head
+class Head:
+    """The bytes of a head, which may come in pieces."""
+
+    def __init__(self):
+        self.bytes = bytearray()
+
+    def feed(self, block: bytes, position: int) -> tuple[int, list[bytes] | None]:
+        """The position after the head, or the block's end, and the lines of a head that is complete."""
+        before = len(self.bytes)
+        self.bytes += block[position:]
+        end = self.bytes.find(b"\r\n\r\n", max(0, before - 3))
+        if end < 0:
+            if len(self.bytes) > MAX_HEAD_BYTES:
+                raise NotHTTP("a head is too long")
+            return len(block), None
+        lines = bytes(self.bytes[:end]).split(b"\r\n")
+        self.bytes.clear()
+        return position + end + 4 - before, lines
 
 
 class Requests:
@@ -91,7 +104,7 @@ class Requests:
     def __init__(self, connection: int, unanswered: deque[Exchange]):
         self._connection = connection
         self._unanswered = unanswered
-        self._head = bytearray()
+        self._head = Head()
         self._current: Exchange | None = None
         self._connected = time.monotonic()
         self.drained_at = self._connected
@@ -101,42 +114,31 @@ class Requests:
     @property
     def is_in_head(self) -> bool:
         """Whether a head has started that is not complete yet."""
-        return bool(self._head)
+        return bool(self._head.bytes)
 
     def feed(self, block: bytes) -> list[Segment]:
         segments, position = [], 0
         while position < len(block):
-            current = self._current
+            current, start = self._current, position
             if current and current.body_bytes < current.announced_bytes:
-                count = min(len(block) - position, current.announced_bytes - current.body_bytes)
+                position += min(len(block) - position, current.announced_bytes - current.body_bytes)
                 first = current.body_bytes
-                current.body_bytes += count
+                current.body_bytes += position - start
                 is_whole = current.body_bytes == current.announced_bytes
-                segments.append(Segment(current, False, position, position + count, first, ends_message=is_whole))
-                position += count
-            else:
-                start, position = position, self._read_head(block, position)
-                head = self._current
-                is_whole = head is not None and not head.announced_bytes
-                segments.append(Segment(head, False, start, position, -1, head is not None, is_whole))
+                segments.append(Segment(current, False, start, position, first, ends_message=is_whole))
+                continue
+            position, lines = self._head.feed(block, position)
+            self._current = self._begun(lines) if lines else None
+            is_whole = lines is not None and not self._current.announced_bytes
+            segments.append(Segment(self._current, False, start, position, -1, lines is not None, is_whole))
         return segments
 
-    def _read_head(self, block: bytes, position: int) -> int:
-        """Returns where the head ends in the block, or the block's end."""
-        before = len(self._head)
-        self._head += block[position:]
-        end = self._head.find(b"\r\n\r\n", max(0, before - 3))
-        self._current = None
-        if end < 0:
-            if len(self._head) > MAX_HEAD_BYTES:
-                raise NotHTTP("a request's head is too long")
-            return len(block)
-        self._current = parse_request(self._connection, bytes(self._head[:end]))
-        self._current.connected, self._current.sent = self._connected, self.drained_at
-        self.all.append(self._current)
-        self._unanswered.append(self._current)
-        self._head.clear()
-        return position + end + 4 - before
+    def _begun(self, lines: list[bytes]) -> Exchange:
+        exchange = parse_request(self._connection, lines)
+        exchange.connected, exchange.sent = self._connected, self.drained_at
+        self.all.append(exchange)
+        self._unanswered.append(exchange)
+        return exchange
 
 
 class Answers:
@@ -144,14 +146,13 @@ class Answers:
 
     def __init__(self, unanswered: deque[Exchange]):
         self._unanswered = unanswered
-        self._head = bytearray()
+        self._head = Head()
         self._passed = 0
-        """Bytes of the current answer, with interim ones before it."""
+        """Bytes of the current response, with interim ones before it."""
         self._left: int | None = None
         """Content that is still to come; None while a head is read, and up to the close after that."""
-        self._is_chunked = self._is_endless = False
+        self._is_chunked = self._is_endless = self._in_trailer = False
         self._line = bytearray()
-        self._in_trailer = False
 
     def feed(self, block: bytes) -> list[Segment]:
         segments, position = [], 0
@@ -170,7 +171,7 @@ class Answers:
         return segments
 
     def _step(self, block: bytes, position: int, exchange: Exchange | None) -> tuple[int, bool]:
-        """Reads some of a message. Returns the new position, and whether a final answer is over."""
+        """Reads some of a message. Returns the new position, and whether a final response is over."""
         if self._is_endless:
             return len(block), False
         if self._is_chunked and not self._left:
@@ -182,34 +183,30 @@ class Answers:
                 return position + count, False
             self._left = None
             return position + count, True
-        return self._read_head(block, position, exchange)
+        position, lines = self._head.feed(block, position)
+        return position, lines is not None and self._begin(lines, exchange)
 
-    def _read_head(self, block: bytes, position: int, exchange: Exchange | None) -> tuple[int, bool]:
-        before = len(self._head)
-        self._head += block[position:]
-        end = self._head.find(b"\r\n\r\n", max(0, before - 3))
-        if end < 0:
-            if len(self._head) > MAX_HEAD_BYTES:
-                raise NotHTTP("an answer's head is too long")
-            return len(block), False
-        lines = bytes(self._head[:end]).split(b"\r\n")
-        self._head.clear()
-        position += end + 4 - before
-        status, fields = _status(lines[0]), _fields(lines[1:])
+    def _begin(self, lines: list[bytes], exchange: Exchange | None) -> bool:
+        """Whether the response is over with its head."""
+        words = lines[0].split(b" ")
+        if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
+            raise NotHTTP(f"status line {lines[0][:40]!r}")
+        status, fields = int(words[1]), _fields(lines[1:])
         if status < 200:
-            return position, False
+            return False
         if exchange:
-            exchange.status, exchange.answered = status, time.monotonic()
+            exchange.status = status
+            exchange.upload = urlsplit(fields.get(b"location", b"").decode("latin-1")).path or exchange.upload
         if status in (204, 304) or (exchange and exchange.method == "HEAD"):
-            return position, True
+            return True
         if b"chunked" in fields.get(b"transfer-encoding", b"").lower():
             self._is_chunked, self._in_trailer, self._left = True, False, 0
         elif b"content-length" in fields:
             self._left = int(fields[b"content-length"]) or None
-            return position, self._left is None
+            return self._left is None
         else:
             self._is_endless = True
-        return position, False
+        return False
 
     def _read_line(self, block: bytes, position: int) -> tuple[int, bool]:
         """A chunk size, the line end after a chunk, or a trailer line (RFC 9112 section 7.1)."""
@@ -218,12 +215,10 @@ class Answers:
         if end < 0:
             return len(block), False
         line, self._line = bytes(self._line).strip(), bytearray()
-        if self._in_trailer:
-            if line:
-                return end + 1, False
+        if self._in_trailer and not line:
             self._is_chunked, self._left = False, None
             return end + 1, True
-        if line:
+        if line and not self._in_trailer:
             try:
                 self._left = int(line.partition(b";")[0], 16)
             except ValueError:
@@ -232,8 +227,7 @@ class Answers:
         return end + 1, False
 
 
-def parse_request(connection: int, head: bytes) -> Exchange:
-    lines = head.split(b"\r\n")
+def parse_request(connection: int, lines: list[bytes]) -> Exchange:
     words = lines[0].decode("latin-1").split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
         raise NotHTTP(f"request line {lines[0]!r}")
@@ -245,26 +239,18 @@ def parse_request(connection: int, head: bytes) -> Exchange:
         offset = int(fields[b"upload-offset"]) if b"upload-offset" in fields else None
     except ValueError as problem:
         raise NotHTTP(str(problem)) from None
-    kind = kind_of(words[0], words[1])
-    return Exchange(connection, words[0], words[1], kind, length, 0 if kind == CREATION else offset)
+    path = words[1].partition("?")[0]
+    kind = kind_of(words[0], path)
+    exchange = Exchange(connection, words[0], words[1], kind, length, 0 if kind == CREATION else offset)
+    exchange.upload = path if kind == PATCH else ""
+    return exchange
 
 
-def kind_of(method: str, target: str) -> str:
-    path = target.partition("?")[0]
-    if method == "HEAD":
-        return OFFSET
-    if method == "PATCH":
-        return PATCH
-    if method == "POST":
-        return FINALIZE if path.endswith("/finalize") else CREATION if "/files" in path else OTHER
-    return OTHER
-
-
-def _status(line: bytes) -> int:
-    words = line.split(b" ")
-    if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
-        raise NotHTTP(f"status line {line[:40]!r}")
-    return int(words[1])
+def kind_of(method: str, path: str) -> str:
+    if method != "POST":
+        return {"HEAD": OFFSET, "PATCH": PATCH}.get(method, OTHER) if "/files/" in path else OTHER
+    ways = (("/finalize", FINALIZE), ("/files/", CREATION), ("/uploads.php", FORM))
+    return next((kind for end, kind in ways if path.endswith(end)), OTHER)
 
 
 def _fields(lines: list[bytes]) -> dict[bytes, bytes]:

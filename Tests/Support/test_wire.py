@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chaos import wire  # noqa: E402
-from chaos.conduct import Point  # noqa: E402
+import wire
+from line import Point
 
 CREATION = b"POST /files/ HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nUpload-Length: 20\r\n\r\n"
-FIRST = b"PATCH /files/1 HTTP/1.1\r\nHost: a\r\nupload-offset: 0\r\nContent-Length: 12\r\n\r\n" + b"GET / HTTP/1."
-SECOND = b"PATCH /files/1 HTTP/1.1\r\nHost: a\r\nUpload-Offset: 12\r\nContent-Length: 8\r\n\r\n" + b"abcdefgh"
+FIRST = b"PATCH /files/1 HTTP/1.1\r\nHost: a\r\nupload-offset: 0\r\nContent-Length: 12\r\n\r\nGET / HTTP/1"  # a body like a head
+SECOND = b"PATCH /files/1 HTTP/1.1\r\nHost: a\r\nUpload-Offset: 12\r\nContent-Length: 8\r\n\r\nabcdefgh"
 OFFSET = b"HEAD /files/1 HTTP/1.1\r\nHost: a\r\n\r\n"
 FINALIZE = b"POST /api/uploads/finalize HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
-FIRST = FIRST[:-1]  # a body that looks like a head: 12 bytes
-REQUESTS = CREATION + FIRST + SECOND + OFFSET + FINALIZE
+FORM = b"POST /api/uploads.php?ui=json HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n123"
+REQUESTS = CREATION + FIRST + SECOND + OFFSET + FINALIZE + FORM
 
 ANSWERS = (
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"
@@ -27,6 +22,7 @@ ANSWERS = (
     b"HTTP/1.1 423 Locked\r\nContent-Length: 4\r\n\r\nbusy"
     b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"
     b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n{}\n\r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n"
+    b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
 )
 
 
@@ -54,6 +50,7 @@ def test_requests_are_found_at_every_split():
         found, ends = read(pieces, [ANSWERS])
         assert [(e.kind, e.offset, e.body_bytes) for e in found] == [
             (wire.CREATION, 0, 0), (wire.PATCH, 0, 12), (wire.PATCH, 12, 8), (wire.OFFSET, None, 0), (wire.FINALIZE, None, 2),
+            (wire.FORM, None, 3),
         ]  # fmt: skip
         assert ends == [e.kind for e in found]
 
@@ -61,8 +58,8 @@ def test_requests_are_found_at_every_split():
 def test_answers_are_found_at_every_split():
     for pieces in splits(ANSWERS):
         found, ends = read([REQUESTS], pieces)
-        assert [e.status for e in found] == [201, 204, 423, 200, 201]
-        assert len(ends) == 5
+        assert [e.status for e in found] == [201, 204, 423, 200, 201, 201] and len(ends) == 6
+        assert [e.upload for e in found] == ["/files/1", "/files/1", "/files/1", "", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -93,9 +90,8 @@ def test_a_point_is_the_same_byte_at_every_split(point, expected):
     for pieces in splits(REQUESTS):
         requests, before, found = wire.Requests(0, deque()), 0, None
         for piece in pieces:
-            places = [point.position(segment, before) for segment in requests.feed(piece)]
-            hit = next((place for place in places if place is not None), None)
-            if found is None and hit is not None:
-                found = before + hit
+            place = point.place(len(piece), before, requests.feed(piece))
+            if found is None and place is not None:
+                found = before + place
             before += len(piece)
         assert found == len(expected)
