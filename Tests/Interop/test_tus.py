@@ -208,7 +208,7 @@ def test_requests_are_halved_also_when_the_next_one_is_under_way(servers, tus, l
     # Over a distance two requests are in flight; refusing the first ends the connection. So does Apache's
     # hundredth answer on it, and this takes more.
     file = recording(8 * MIB)
-    with line_to("apache-modsecurity-1m", "https", DELAY) as line:
+    with line_to("apache-modsecurity-1m", "https", Conduct(latency=DELAY)) as line:
         run = tus.send("apache-modsecurity-1m", "https", file, port=line.port)
         assert_stored(servers, run, file)
         # Each was refused, and none was lost: nothing to wait for.
