@@ -154,8 +154,8 @@ test: testbuild ## run all tests that need no real server; for the ordinary buil
 unittest:
 	swift test --skip-build
 .PHONY: transcripts
-transcripts: debug ## play the conversations of an upload (Tests/UploadCoreTests/Transcripts); UPDATE=1: write what they are now
-	$(if $(UPDATE),UPDATE_TRANSCRIPTS=1) swift test --skip-build --filter TranscriptTests
+transcripts: debug ## play the conversations of an upload (Tests/UploadCoreTests/Transcripts) and compare every error's text; UPDATE=1: write what they are now
+	$(if $(UPDATE),UPDATE_TRANSCRIPTS=1) swift test --skip-build --filter 'TranscriptTests|ErrorTests' 
 harnesstest:
 	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Station Tests/Fuzz Tests/CallFailures Tests/Bench \
 	  Tests/Board Tests/Mutants Tests/FirstUse/test_variants.py

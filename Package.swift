@@ -56,7 +56,7 @@ let package = Package(
     ),
     .target(name: "UploadCore", swiftSettings: shipping),
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
-    .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
+    .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"], exclude: ["Messages/errors.txt"]),
   ]
     + (sanitizer == "thread"
       ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"], exclude: ["Transcripts"])])

@@ -31,3 +31,84 @@ package enum ExitCode {
     return yields(earlier) && later != delivered && !yields(later) ? later : earlier
   }
 }
+
+extension ExitCode {
+  /// The exit code of an error.
+  package static func of(_ error: UploadError, signal: Int32) -> Int32 {
+    switch error {
+    case .delivered: delivered
+    case .invalidConfiguration, .form, .formData, .requestHead: usage
+    case .proxyUnusable, .addressExcluded, .congestionControlRefused: usage
+    case .file, .changed: inputFile
+    case .state(let error): of(error)
+    case .conflict: conflict
+    case .tus(let error): of(error)
+    case .mayBeStored(let cause): ofUncertain(cause)
+    case .uncertain: mayBeStored
+    case .postponed(let cause, _, _): of(cause, signal: signal)
+    // A captive portal's page: the server was not reached.
+    case .notFromServer(200..<300): noConnection
+    case .notFromServer(let status): of(status: status)
+    case .guestTokenRefused, .termsNotAccepted: credentialsRefused
+    case .uploadLost, .stillProcessing: serverFailure
+    case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
+    case .outOfResources: memoryCeiling
+    case .tls(let error, _): of(error)
+    case .invalidResponse: serverFailure
+    case .refused(let status, _), .proxyRefused(let status, _, _): of(status: status)
+    case .formDropped(_, _, let problem): problem == .tooLarge ? tooLarge : refused
+    case .redirected, .redirectionRefused: refused
+    case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
+    case .cancelled: interruptedBase + signal
+    }
+  }
+
+  /// An error that is certain keeps its own code.
+  private static func ofUncertain(_ cause: UploadError) -> Int32 {
+    switch cause {
+    case .file: inputFile
+    case .checksumDiffers, .sizeDiffers: integrity
+    default: mayBeStored
+    }
+  }
+
+  private static func of(_ error: StateError) -> Int32 {
+    switch error {
+    case .unusable(_, let error) where error == .outOfMemory: memoryCeiling
+    case .unusable, .locked, .notRegular, .unsupportedVersion, .noDirectory: stateDirectory
+    case .noSuchRecord, .ambiguousID: usage
+    }
+  }
+
+  private static func of(_ error: TusError) -> Int32 {
+    switch error {
+    case .locked: conflict
+    case .tooLarge: tooLarge
+    case .invalidMetadataKey: usage
+    case .offsetBeyond, .startsOver, .lengthTruncated: integrity
+    case .notSupported, .versionNotSupported, .refused, .contentRefused: refused
+    case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved,
+      .cachedOffset, .requestsStopped:
+      serverFailure
+    }
+  }
+
+  private static func of(_ error: TLSError) -> Int32 {
+    switch error {
+    case .outOfMemory: memoryCeiling
+    case .certificate, .chain, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated,
+      .unusableFile,
+      .unusablePin:
+      tls
+    }
+  }
+
+  private static func of(status: Int) -> Int32 {
+    switch status {
+    case 401, 403, 407: credentialsRefused
+    case 413: tooLarge
+    case 429, 500...: serverFailure
+    default: refused
+    }
+  }
+}

@@ -8,4 +8,7 @@ public struct SystemError: Error, Equatable, Sendable {
 
   /// - Parameter code: errno.
   public init(code: Int32) { self.code = code }
+
+  /// ENOMEM, which has the same number on every Linux.
+  static let outOfMemory = SystemError(code: 12)
 }

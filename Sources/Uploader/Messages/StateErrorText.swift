@@ -1,4 +1,3 @@
-import CShims
 import UploadCore
 
 extension StateError {
@@ -17,20 +16,6 @@ extension StateError {
     case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
     case .ambiguousID(let id):
       "several uploads start with \"" + PrintableText.line(id) + "\"; give more of the ID."
-    }
-  }
-
-  /// What to do about it; nil if nothing helps.
-  var advice: String? {
-    switch self {
-    case .unusable(_, let error):
-      error.code == SHIM_EIO
-        ? "The drive or its file system may be damaged: check it with fsck, or choose another one."
-        : "Choose another one."
-    case .locked: "Try again."
-    case .notRegular: "Remove it, or choose another directory."
-    case .noDirectory: "Choose a state directory."
-    case .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
     }
   }
 

@@ -57,18 +57,4 @@ extension TusError {
   private static func lists(_ versions: String) -> Bool {
     [Field("Tus-Version", versions)].listMembers(of: "Tus-Version").contains(TusFields.version)
   }
-
-  /// What to do about it; nil if nothing helps.
-  var advice: String? {
-    switch self {
-    case .notSupported: "It may accept the file as multipart/form-data."
-    case .refused(method: "PATCH", _): "It must be let through there, or POST with X-HTTP-Method-Override."
-    case .requestsStopped: "Raise its time limit for whole requests."
-    case .contentRefused: "Exempt the tus address from the filter."
-    case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved, .startsOver, .lengthTruncated,
-      .cachedOffset, .refused:
-      nil
-    }
-  }
 }

@@ -10,7 +10,7 @@ extension UploadError {
   /// - Parameter answer: that response; nil if there was none.
   public func message(after answer: RedactedAnswer?) -> String {
     let problem = problem(after: answer)
-    guard let advice, !isExplained(by: answer) else { return problem }
+    guard let advice = advice(for: .caller), !isExplained(by: answer) else { return problem }
     return problem + " " + advice
   }
 
@@ -86,7 +86,7 @@ extension UploadError {
     return problem
   }
 
-  /// The sentences that do not depend on the caller. A program appends its own advice, or ``advice``.
+  /// The sentences that do not depend on the caller. ``advice(for:)`` follows.
   package var problem: String { statement + remark }
 
   /// What failed.

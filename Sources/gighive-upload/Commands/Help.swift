@@ -147,3 +147,33 @@ enum Help {
     }
   }
 }
+
+extension ExitCode {
+  /// The table of codes in the help of a command.
+  fileprivate static func table(of command: Command) -> [(code: String, meaning: String)] {
+    let success =
+      switch command {
+      case .send, .resume: "delivered"
+      case .watch: "stopped by a signal; with --dry-run: success"
+      default: "success"
+      }
+    let interruption = command == .watch ? "stopped by a second signal" : "interrupted"
+    return [("0", success)] + failures + [("130, 143", interruption)]
+  }
+
+  private static let failures: [(code: String, meaning: String)] = [
+    ("1", "internal error"), ("2", "usage error"),
+    ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
+    ("4", "no connection (unknown name, refused, timeout, lost): try again"),
+    ("5", "TLS"), ("6", "credentials refused"),
+    ("7", "refused by the server"), ("8", "too large for the server"),
+    ("9", "server failure after all retries: try again"),
+    ("10", "integrity: checksum or size differs, or no confirmation"),
+    ("11", "conflict: another process is running the same upload, or the server has locked it"),
+    ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),
+    ("13", "state directory unusable"),
+    ("14", "output failed or was not read; everything else succeeded"),
+    ("15", "not enough space could be freed (clean)"),
+    ("16", "the recording may already be stored; it is never sent again by itself"),
+  ]
+}

@@ -19,13 +19,17 @@ enum EveryError {
   ]
 
   static let tus: [TusError] = [
-    .notSupported(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
+    .notSupported(status: 404), .notSupported(status: 200), .notSupported(status: 500),
+    .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
     .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
     .offsetBeyond(sent: 1, acknowledged: 2), .startsOver(.offsetBeyond(sent: 1, acknowledged: 2)),
     .startsOver(.noOffset(status: 200)), .lengthTruncated(length: 2, stated: 1), .cachedOffset, .noOffset(status: 204),
     .nothingStored(offset: 1),
     .checksumMismatch(offset: 1), .locked,
-    .refused(method: "PATCH", status: 405), .contentRefused(offset: 1, status: 403),
+    .refused(method: "PATCH", status: 405), .refused(method: "POST", status: 400),
+    .refused(method: "HEAD", status: 500),
+    .refused(method: "POST", status: 204),
+    .interrupted, .contentRefused(offset: 1, status: 403),
     .requestsStopped(afterMilliseconds: 60_000), .unproved(status: 404),
   ]
 
@@ -63,7 +67,9 @@ enum EveryError {
 
   static let changes: [FileChange] = [.size(from: 1, to: 2), .content, .modificationTime]
 
-  static let statuses = [400, 401, 403, 404, 407, 409, 413, 429, 500, 503]
+  static let statuses = [
+    200, 400, 401, 403, 404, 405, 407, 408, 409, 410, 413, 415, 422, 423, 426, 429, 500, 501, 503, 511,
+  ]
 
   static var samples: [UploadError] {
     var errors: [UploadError] = [
@@ -77,7 +83,9 @@ enum EveryError {
       .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
       .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
-      .redirected(status: 302, location: "http://other/"), .checksumDiffers(sent: "a", stored: "b"),
+      .redirected(status: 302, location: "http://other/"), .redirected(status: 303, location: "/there"),
+      .redirected(status: 302, location: ""), .refused(status: 403, message: ""),
+      .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
       .mayBeStored(.timedOut(.awaitingConfirmation, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
       .mayBeStored(.refused(status: 502, message: "No way!")), .mayBeStored(.uploadLost), .uncertain(upload: "a"),
@@ -91,14 +99,14 @@ enum EveryError {
     errors += state.map { .state($0) }
     errors += phases.map { .timedOut($0, peer: "192.0.2.1:443", limitMilliseconds: 1000) }
     errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", system) }
-    errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", nil) }
+    errors.append(.connectionLost(.sending, peer: "192.0.2.1:443", nil))
     errors += tls.map { .tls($0, host: "hive") }
     errors += response.map { .invalidResponse($0, peer: "192.0.2.1:443") }
     errors += UploadError.FormProblem.allCases.map { .formDropped(status: 200, message: "No way!", $0) }
-    errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
+    errors += statuses.map { .refused(status: $0, message: "No way") }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
-    errors += statuses.map { .notFromServer(status: $0) }
-    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128", hadCredentials: false) }
+    errors += [200, 404, 410, 502].map { .notFromServer(status: $0) }
+    errors += [403, 407, 502].map { .proxyRefused(status: $0, proxy: "proxy:3128", hadCredentials: false) }
     errors.append(.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: true))
     errors.append(.proxyUnusable(source: "$ALL_PROXY"))
     errors += [false, true].map { .addressExcluded(host: $0 ? "2001:db8::7" : "192.0.2.7", isIPv6: $0) }
