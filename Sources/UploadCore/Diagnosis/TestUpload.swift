@@ -186,7 +186,7 @@ package final class TestUpload {
 
   private func receiveWhileSending(_ result: ProbeResult) {
     guard let answer = result.answer else {
-      if result.error?.isUnreachable == true {
+      if result.error?.traits.isUnreachable == true {
         upload.interrupted(arrived: 0, sent: .none, isUnreachable: true)
         if upload.isMoving { return }
       }

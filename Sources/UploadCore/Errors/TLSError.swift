@@ -73,20 +73,6 @@ extension TLSError {
   static let notYetValid = 9
   static let expired = 10
 
-  /// Whether a retry can help.
-  var isTransient: Bool {
-    switch self {
-    case .broken, .truncated, .closedDuringHandshake: true
-    case .certificate, .chain, .pinMismatch, .handshake, .alert, .unusableFile, .unusablePin, .outOfMemory: false
-    }
-  }
-
-  /// Whether a completely sent request may have been carried out. A server that rejects the client's certificate has not
-  /// looked at the request, although under TLS 1.3 its alert arrives after the handshake, when the request is in flight.
-  var leavesOutcomeOpen: Bool {
-    if case .alert(let number, _) = self { !TLSError.isAboutClientCertificate(alert: number) } else { true }
-  }
-
   /// Whether an alert after the handshake refuses this client for good, so that no retry can help. Other alerts concern only
   /// the connection.
   /// - Parameter alert: its number (RFC 8446, 6.2).

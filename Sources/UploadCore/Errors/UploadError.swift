@@ -133,27 +133,6 @@ public enum UploadError: Error, Equatable, Sendable {
 }
 
 extension UploadError {
-  /// Whether a retry can help without a person doing anything. docs/networks.md has the table.
-  package var isTransient: Bool {
-    switch self {
-    case .timedOut(.delivering, _, _): false
-    case .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost, .uploadLost, .stillProcessing,
-      .notFromServer:
-      true
-    case .invalidResponse(let error, _): error.isTransient
-    case .tls(let error, _): error.isTransient
-    case .tus(let error): error.isTransient
-    case .refused(let status, _), .proxyRefused(let status, _, _): RetryPolicy.isTransient(status: status)
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
-      .noSuchName:
-      false
-    case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
-    case .formDropped, .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources:
-      false
-    case .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: false
-    }
-  }
-
   /// Whether the server, or something in front of it, refuses a form because of its size.
   package var isTooLargeAsForm: Bool {
     switch self {
@@ -172,19 +151,6 @@ extension UploadError {
   /// The error without its postponement.
   package var cause: UploadError {
     if case .postponed(let cause, _, _) = self { cause } else { self }
-  }
-
-  /// Whether the upload stays pending and can be resumed as it is.
-  package var leavesPending: Bool {
-    switch self {
-    case .cancelled, .timedOut, .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: true
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
-      .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources,
-      .invalidResponse, .refused, .formDropped, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers,
-      .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain,
-      .notFromServer, .guestTokenRefused, .termsNotAccepted:
-      isTransient
-    }
   }
 
   /// The error with text from outside made printable, and secrets that the server repeated redacted.
@@ -219,34 +185,34 @@ extension UploadError {
     }
   }
 
-  /// Whether nobody can be asked at that address.
-  package var isUnreachable: Bool {
-    switch self {
-    case .noSuchName, .noLocalName, .noResolver, .addressExcluded, .notConnected, .tls, .proxyRefused,
-      .timedOut(.resolving, _, _), .timedOut(.connecting, _, _), .timedOut(.tunnelling, _, _),
-      .timedOut(.handshaking, _, _):
-      true
-    default: false
-    }
-  }
-
   /// Whether there is no such host.
   var isUnknownHost: Bool { if case .noSuchName = self { true } else { false } }
+}
 
-  /// Whether a completely sent request may have been carried out.
-  package var leavesOutcomeOpen: Bool {
-    switch self {
-    case .timedOut, .connectionLost, .invalidResponse: true
-    case .tls(let error, _): error.leavesOutcomeOpen
-    // A server or gateway may have failed after the last byte, and a redirect may follow a success. 511 is from a captive
-    // portal (RFC 6585, 6).
-    case .refused(let status, _): status >= 500 && status != 511
-    case .redirected(let status, _): status == 303
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
-    case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
-    case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
-    case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
-    case .addressExcluded, .congestionControlRefused, .noLocalName, .postponed, .formDropped: false
-    }
-  }
+/// A phase of an upload with its own time limit.
+public enum UploadPhase: Equatable, Sendable {
+  /// Resolving the name.
+  case resolving
+  /// Connecting, over all addresses.
+  case connecting
+  /// Waiting for a proxy to connect to the server.
+  case tunnelling
+  /// TLS.
+  case handshaking
+  /// Sending the request.
+  case sending
+  /// Waiting for the response to a form with a whole recording, which may be stored by then.
+  case awaitingConfirmation
+  /// Waiting for the response to any other request.
+  case awaitingAnswer
+  /// The whole upload, with all retries.
+  case delivering
+}
+
+/// Why an upload that ended with an error is not to be tried again at once.
+public enum PostponementReason: Equatable, Sendable {
+  /// The server failed after the whole content so many times within a day.
+  case sentRepeatedly(count: Int)
+  /// Its Retry-After is longer than the upload is retried.
+  case serverAsked
 }

@@ -18,14 +18,4 @@ public enum ResponseError: Error, Equatable {
   case unexpectedUpgrade
   /// The connection ended before the response did.
   case incomplete
-
-  /// Whether a retry can help.
-  var isTransient: Bool {
-    switch self {
-    case .incomplete: true
-    case .notHTTP, .headTooLong, .tooManyFields, .tooManyInterimResponses, .invalidField, .invalidContentLength,
-      .unsupportedTransferEncoding, .invalidChunk, .trailerTooLong, .unexpectedUpgrade:
-      false
-    }
-  }
 }

@@ -79,7 +79,7 @@ extension KeptReason {
   }
 
   /// Whether the server did not answer at all, so that it would not answer a question about another recording, either.
-  package var isSilence: Bool { if case .unanswered(let error) = self { error.isSilence } else { false } }
+  package var isSilence: Bool { if case .unanswered(let error) = self { error.traits.isSilence } else { false } }
 
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {

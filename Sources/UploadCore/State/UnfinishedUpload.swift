@@ -139,7 +139,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     self.message = message
     if case .mayBeStored = error {
       failure = .mayBeStored
-    } else if !error.leavesPending {
+    } else if !error.traits.leavesPending {
       failure = .notDelivered
     } else if failure == .mayBeStored {
       // The last byte was not sent after all, or a response says that the form is not stored.

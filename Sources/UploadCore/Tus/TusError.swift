@@ -49,18 +49,6 @@ public enum TusError: Error, Equatable, Sendable {
 }
 
 extension TusError {
-  /// Whether a retry can help.
-  var isTransient: Bool {
-    switch self {
-    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted, .startsOver, .cachedOffset,
-      .requestsStopped:
-      true
-    case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
-      .offsetBeyond, .lengthTruncated, .nothingStored, .refused, .contentRefused:
-      false
-    }
-  }
-
   /// The error with text from outside made printable, and secrets that the server repeated redacted.
   func redacted(_ secrets: Secrets) -> TusError {
     switch self {

@@ -59,14 +59,6 @@ struct DeleteTask: Sendable {
   mutating func interrupted(_ interruption: Interruption) {
     guard case .asking(let mayBeDone) = state else { return }
     // A gateway that answers 502 or 504 does not know the outcome of the request.
-    state = .asking(mayBeDone: mayBeDone || (interruption.sent != .none && interruption.error.leavesDeletionOpen))
-  }
-}
-
-extension UploadError {
-  /// Whether a delete request that ended with this error may have been carried out.
-  fileprivate var leavesDeletionOpen: Bool {
-    if case .refused(let status, _) = self { return status >= 500 && status != 511 }
-    return leavesOutcomeOpen
+    state = .asking(mayBeDone: mayBeDone || (interruption.sent != .none && interruption.error.traits.leavesOutcomeOpen))
   }
 }

@@ -202,7 +202,7 @@ struct MultipartTask: Sendable {
     if error.provesOtherContent { return true }
     if case .unconfirmed = error { return true }
     if case .redirected(status: 302, _) = error { return !error.isStrangers(host: request.base.host) }
-    return error.leavesOutcomeOpen
+    return error.traits.leavesOutcomeOpen
   }
 
   /// Whether a 303 confirms the upload, as with S3's POST policy, which says so in the query.

@@ -331,7 +331,7 @@ struct TusTask: Sendable {
       upload.interrupted(
         arrived: interruption.arrived, sent: interruption.sent,
         cutAfterMilliseconds: interruption.cutAfterMilliseconds,
-        isUnreachable: interruption.error.isUnreachable, isUnknown: interruption.error.isUnknownHost)
+        isUnreachable: interruption.error.traits.isUnreachable, isUnknown: interruption.error.isUnknownHost)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {
@@ -342,7 +342,7 @@ struct TusTask: Sendable {
       case .refused: break
       case let error:
         // A server that closed a kept connection before the call arrived does not work on it.
-        if error.leavesOutcomeOpen, interruption.staleness == .fresh { history.mayStillFinalize = true }
+        if error.traits.leavesOutcomeOpen, interruption.staleness == .fresh { history.mayStillFinalize = true }
       }
     case .checkingToken, .notSupported, .hashing, .done: break
     }

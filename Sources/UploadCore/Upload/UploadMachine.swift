@@ -447,9 +447,9 @@ package struct UploadMachine: Sendable {
   /// Decides whether a failed attempt is repeated.
   /// - Parameter mayRepeat: whether sending it again is safe.
   private mutating func decideRetry(_ error: UploadError, _ mayRepeat: Bool, _ now: Int64, _ unixSeconds: Int64) {
-    var mayPass = error.isTransient
+    var mayPass = error.traits.isTransient
     if policy.retries.limit.isPatient {
-      mayPass = mayPass || error.oftenPasses(host: host, unixSeconds: unixSeconds)
+      mayPass = error.mayPass(host: host, unixSeconds: unixSeconds)
       if error.isStrangers(host: host) { forgetStranger() }
     }
     let isLoss = error == .uploadLost && task.hasLostRecording

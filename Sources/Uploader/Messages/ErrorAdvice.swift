@@ -12,6 +12,11 @@ package enum AdviceReader: Equatable {
   fileprivate func told(_ caller: String?, _ commandLine: String? = nil) -> String? {
     self == .commandLine ? commandLine ?? caller : caller
   }
+
+  /// An upload chooses smaller requests by itself, unless their size is set.
+  fileprivate var smallerChunks: String {
+    self == .caller ? "" : " Where --chunk-size is set, a smaller one may help."
+  }
 }
 
 extension UploadError {
@@ -121,9 +126,9 @@ extension TusError {
       reader.told("It may accept the file as multipart/form-data.", "--protocol multipart may work.")
     case .refused(method: "PATCH", _): "It must be let through there, or POST with X-HTTP-Method-Override."
     case .contentRefused:
-      reader.told("Exempt the tus address from the filter.", "Where --chunk-size is set, a smaller one may help.")
+      "Exempt the tus address from the filter." + reader.smallerChunks
     case .requestsStopped:
-      reader.told("Raise its time limit for whole requests.", "Where --chunk-size is set, a smaller one may help.")
+      "Raise its time limit for whole requests." + reader.smallerChunks
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .startsOver, .lengthTruncated, .cachedOffset, .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted,
       .refused, .unproved:

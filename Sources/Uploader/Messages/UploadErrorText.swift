@@ -60,12 +60,7 @@ extension UploadError {
     case .redirectionRefused(_, .loginPage): return problem
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
       return problem + " The response is " + (answer.software == .loginPage ? "" : "from ") + name + "."
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
-      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
-      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .addressExcluded,
-      .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing,
-      .uploadLost, .postponed, .cancelled, .outOfResources:
-      return nil
+    default: return nil
     }
   }
 

@@ -175,7 +175,7 @@ enum CancelDelete {
       return .ended(wasGone: wasGone)
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
-      let code = ExitCode.of(error, signal: shim_signal_received())
+      let code = error.exitCode(signal: shim_signal_received())
       let text = interruption(error, of: record, mayBeDone: mayBeDone) ?? error.explanation(after: answer)
       report.failed(record.id + ": " + text, exitCode: code, about: record, answer: answer)
       return mayBeDone ? .unknown(code) : .unchanged(code)

@@ -73,7 +73,7 @@ final class OutcomeReporter {
       report.failed(index, unread(index), exitCode: ExitCode.outputFailed, .machine)
       return keepExitCode(ExitCode.outputFailed, of: index)
     }
-    let code = ExitCode.of(error, signal: signal)
+    let code = error.exitCode(signal: signal)
     report.failed(index, error, exitCode: code)
     keepExitCode(code, of: index)
   }

@@ -35,7 +35,7 @@ struct Records {
     if case .noSuchRecord(let id) = error {
       message = "there is no upload \"" + PrintableText.line(id) + "\" in " + report.stateName + "."
     }
-    let code = ExitCode.of(.state(error), signal: 0)
+    let code = UploadError.state(error).exitCode()
     report.failed(message, exitCode: code, about: record)
     return code
   }

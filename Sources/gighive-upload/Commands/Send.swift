@@ -32,7 +32,7 @@ enum Send {
     if configuration.stateDirectory == nil {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {
-        report.failed(error, exitCode: ExitCode.of(error, signal: 0))
+        report.failed(error, exitCode: error.exitCode())
         return ExitCode.stateDirectory
       }
       report.warn(error.explanation)

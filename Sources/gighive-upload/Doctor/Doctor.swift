@@ -24,7 +24,7 @@ enum Doctor {
       try ServerExamination(arguments, size, prober, configuration, findings).run()
     }
     if cancellation.isCancelled {
-      let code = ExitCode.of(.cancelled(hasSentAll: false), signal: shim_signal_received())
+      let code = UploadError.cancelled(hasSentAll: false).exitCode(signal: shim_signal_received())
       report.failed("interrupted; the diagnosis is not complete.", exitCode: code)
       return code
     }

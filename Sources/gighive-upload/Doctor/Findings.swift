@@ -25,7 +25,7 @@ final class Findings {
       // An interruption is no finding.
       if case .cancelled = error { return }
       counts.failures += 1
-      let code = ExitCode.of(error, signal: 0)
+      let code = error.exitCode()
       if exitCode == ExitCode.delivered { exitCode = code }
       let problem = Findings.problem(of: error, answer, remedy)
       write(

@@ -98,7 +98,7 @@ extension Report {
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     let nextRetry: Int64? = if case .postponed(_, let until, _) = error { until } else { nil }
     failed(
-      index, message(of: error, index), exitCode: exitCode, error.concern, error.reattempt,
+      index, message(of: error, index), exitCode: exitCode, error.traits.concern, error.traits.reattempt,
       advice: advice(error, entry(index)), nextRetry: nextRetry)
   }
 
@@ -157,6 +157,6 @@ extension Report {
       return ResumeAdvice(words: "To send it again:", command: command)
     }
     if case .postponed = error { return ResumeAdvice(words: "To send it now:", command: command) }
-    return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
+    return error.traits.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
   }
 }

@@ -29,7 +29,7 @@ enum Watch {
     } catch {
       let error = UploadError.state(error)
       report.failed(error, exitCode: ExitCode.stateDirectory)
-      return ExitCode.of(error, signal: 0)
+      return error.exitCode()
     }
     guard let signals else { return try WatchDryRun.run(groups, report) }
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)

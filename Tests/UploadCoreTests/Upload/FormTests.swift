@@ -3,13 +3,6 @@ import UploadCore
 
 /// What follows from the outcome of a form, beside the conversations in `Transcripts/form`.
 struct FormTests {
-  /// A watcher sets aside a recording that is too large, and pauses if no recording can be stored.
-  @Test(arguments: [(UploadError.FormProblem.tooLarge, FailureConcern.file), (.notRun, .destination)])
-  func aFormThatPHPHasDroppedIsFinal(problem: UploadError.FormProblem, concern: FailureConcern) {
-    let error = UploadError.formDropped(status: 200, message: "", problem)
-    #expect(error.concern == concern && !error.isTransient && !error.isStrangers(host: "hive") && !error.leavesPending)
-  }
-
   /// Before a file is removed because of its delivery.
   @Test func whatNothingProvesIsNotTrusted() throws {
     var after = AfterDelivery()

@@ -187,32 +187,3 @@ struct WorkerEventTests {
     #expect(found == [Limits.workerLineLength, 5])
   }
 }
-
-struct FailureConcernTests {
-  @Test func statusesHaveTheirConcern() {
-    let cases: [(FailureConcern, [Int])] = [
-      (.destination, [401, 404, 405, 407, 410, 426]), (.file, [400, 403, 409, 413, 415, 422]),
-      (.network, [408, 423, 429, 500, 501, 502, 503, 507]),
-    ]
-    for (concern, statuses) in cases {
-      for status in statuses {
-        #expect(UploadError.refused(status: status, message: "").concern == concern, "\(status)")
-      }
-    }
-  }
-
-  @Test func othersHaveTheirs() {
-    let cases: [(FailureConcern, [UploadError])] = [
-      (.file, [.file("/a", .missing), .mayBeStored(.stillProcessing), .uncertain(upload: "5e1f0a77"), .tus(.locked)]),
-      (
-        .destination,
-        [.guestTokenRefused, .termsNotAccepted, .tls(.pinMismatch(actual: ""), host: "h"), .unconfirmed(status: 200)]
-      ),
-      (.network, [.noSuchName(host: "h"), .notFromServer(status: 200), .uploadLost, .tls(.truncated, host: "h")]),
-      (.machine, [.state(.noDirectory), .outOfResources("memory"), .tls(.outOfMemory, host: "h")]),
-      (.file, [.postponed(.refused(status: 500, message: ""), untilSeconds: 5, .sentRepeatedly(count: 3))]),
-      (.network, [.postponed(.refused(status: 503, message: ""), untilSeconds: 5, .serverAsked)]),
-    ]
-    for (concern, errors) in cases { for error in errors { #expect(error.concern == concern, "\(error)") } }
-  }
-}

@@ -39,13 +39,15 @@ struct ErrorTests {
 
   /// Its meaning, its problem, and its advice for both readers.
   private static func body(of error: UploadError) -> String {
+    let traits = error.traits
     var meaning = [
-      "exit \(ExitCode.of(error, signal: 15))", "concerns the \(error.concern)", "again: \(error.reattempt)",
+      "exit \(error.exitCode(signal: 15))", "concerns the \(traits.concern)", "again: \(traits.reattempt)",
     ]
     let properties = [
-      (error.isTransient, "may pass"), (error.oftenPasses(host: "hive", unixSeconds: 0), "often passes"),
-      (error.isStrangers(host: "hive"), "may be another's response"), (error.leavesPending, "can be resumed"),
-      (error.leavesOutcomeOpen, "may be done"), (error.isUnreachable, "unreachable"), (error.isSilence, "silence"),
+      (traits.isTransient, "may pass"),
+      (!traits.isTransient && error.mayPass(host: "hive", unixSeconds: 0), "often passes"),
+      (error.isStrangers(host: "hive"), "may be another's response"), (traits.leavesPending, "can be resumed"),
+      (traits.leavesOutcomeOpen, "may be done"), (traits.isUnreachable, "unreachable"), (traits.isSilence, "silence"),
     ]
     meaning += properties.filter { $0.0 }.map { $0.1 }
     var lines = [meaning.joined(separator: ", "), error.problem]

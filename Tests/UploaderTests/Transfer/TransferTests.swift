@@ -142,7 +142,7 @@ struct TransferTests {
     bench.stream.then(.failure(.tls(alert)), afterWritten: min(afterWritten, bench.wire.count))
     let error = UploadError.tls(alert, host: "hive")
     #expect(throws: error) { try bench.run() }
-    #expect(!error.isTransient && !error.leavesOutcomeOpen)
+    #expect(!error.traits.isTransient && !error.traits.leavesOutcomeOpen)
   }
 
   @Test func aRefusalIsReadAlsoWhereAWriteFailsFirst() throws {
