@@ -47,3 +47,12 @@ package final class ProbeResult {
       ?? "Its response names no program (no Server, no Via)."
   }
 }
+
+/// Where a request of a diagnosis is cut short: its connection is closed although there is more to send.
+package enum ProbeCut: Equatable, Sendable {
+  /// After this much of its file, in bytes.
+  case afterBytes(Int64)
+  /// This long after its first byte, in milliseconds. Until then the link is measured, with short segments if it is narrow
+  /// (``Limits/narrowSegmentLength``).
+  case afterMilliseconds(Int64, isNarrow: Bool)
+}

@@ -49,3 +49,58 @@ public enum UnsettledFile: Equatable, Sendable {
   /// It cannot be opened now, or nothing can be said about its writers now.
   case unknown(SystemError)
 }
+
+/// What is wrong with the state directory or a record.
+public enum StateError: Error, Equatable, Sendable {
+  /// A file or directory cannot be created, read or written.
+  case unusable(LocalPath, SystemError)
+  /// Another process has kept this file locked for longer than it takes to look for a record.
+  case locked(LocalPath)
+  /// Something other than a regular file is there, such as a FIFO.
+  case notRegular(LocalPath)
+  /// Another version of this program wrote the record.
+  case unsupportedVersion(LocalPath)
+  /// There is no home directory for the records.
+  case noDirectory
+  /// No record has an ID that starts with this text.
+  case noSuchRecord(String)
+  /// Several records have an ID that starts with this text.
+  case ambiguousID(String)
+}
+
+/// An error number of the operating system (errno(3)).
+public struct SystemError: Error, Equatable, Sendable {
+  /// errno
+  public let code: Int32
+
+  /// - Parameter result: the -errno that a system call wrapper returned.
+  package init(result: some SignedInteger) { code = Int32(-result) }
+
+  /// - Parameter code: errno.
+  public init(code: Int32) { self.code = code }
+
+  /// ENOMEM, which has the same number on every Linux.
+  static let outOfMemory = SystemError(code: 12)
+}
+
+/// Which end caused a failure of sendfile(2). The error number does not tell: a dead FUSE or NFS server gives the file
+/// ENOTCONN or ETIMEDOUT, which connections can also have.
+package enum SendfileFailure: Equatable, Sendable {
+  /// The file cannot be read.
+  case file(FileError)
+  /// The connection accepts nothing more.
+  case connection
+  /// Neither end by itself. Reading the file will show more.
+  case direct
+
+  /// - Parameters:
+  ///   - problem: the error of the file at that offset; nil if a byte could be read.
+  ///   - isConnected: whether the connection accepts bytes, now or later.
+  package init(file problem: FileError?, isConnected: Bool) {
+    if let problem {
+      self = .file(problem)
+    } else {
+      self = isConnected ? .direct : .connection
+    }
+  }
+}

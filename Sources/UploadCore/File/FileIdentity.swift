@@ -62,3 +62,65 @@ package struct FileIdentity: Equatable, Sendable {
   /// The times of FAT, in seconds.
   private static let timeResolution: Int64 = 2
 }
+
+/// How a recording differs from the one that an upload started with.
+public enum FileChange: Equatable, Sendable {
+  /// Bytes.
+  case size(from: Int64, to: Int64)
+  /// The first or last bytes.
+  case content
+  /// It has been written to.
+  case modificationTime
+}
+
+/// The time of the last change of a file's status (ctime), which cannot be set: any write to the file changes it.
+package struct StatusTime: Equatable, Sendable {
+  package let seconds: Int64
+  package let nanoseconds: Int64
+
+  package init(seconds: Int64, nanoseconds: Int64) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+}
+
+/// When a change of only the file's status (ctime) was noticed: its size and modification time are the same.
+package enum StatusChange: Equatable, Sendable {
+  /// Before the end of the file was read.
+  case whileReading
+  /// The end of the file has been read, and is held back. `isDigested`: whether the digest covers every byte first sent since the
+  /// file was last seen unchanged.
+  case beforeEnd(isDigested: Bool)
+  /// The whole file was sent, as pages that could still change in transit.
+  case afterEnd
+}
+
+/// Why a file's modification time may not say on which day it was recorded.
+package enum ModificationTimeDoubt: Equatable, Sendable {
+  /// It is from a clock that was never set, such as one that starts in 1970.
+  case neverSet
+  /// It is from before this program was made, as is the time of this machine's clock, which may have set it.
+  case wrongClock
+  /// It is far in the future.
+  case future
+
+  /// - Parameters:
+  ///   - modified: seconds since 1970.
+  ///   - now: the same, by this machine's clock.
+  /// - Returns: nil if there is no doubt: while the clock is right, an old time is that of an old recording.
+  package init?(modified: Int64, now: Int64) {
+    if modified < Limits.clocksAreSetSince {
+      self = .neverSet
+    } else if now < Limits.builtOn {
+      guard modified < Limits.builtOn else { return nil }
+      self = .wrongClock
+    } else if modified > now + Limits.futureSeconds {
+      self = .future
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether a file that was found in a directory, perhaps just now, gets today's date: a camera without a clock never has another one.
+  package func meansToday(now: Int64) -> Bool { self == .neverSet && now >= Limits.builtOn }
+}

@@ -59,7 +59,7 @@ public struct EventForm: Equatable, Sendable {
   }
 
   /// Whether the text is a date of the Gregorian calendar as YYYY-MM-DD.
-  static func isCalendarDay(_ text: String) -> Bool {
+  private static func isCalendarDay(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
       let year = ASCII.decimal(bytes[0..<4]), let month = ASCII.decimal(bytes[5..<7]),
@@ -72,4 +72,20 @@ public struct EventForm: Equatable, Sendable {
   package static func calendarDay(year: Int, month: Int, day: Int) -> String {
     ASCII.digits(Int64(year), 4) + "-" + ASCII.digits(Int64(month), 2) + "-" + ASCII.digits(Int64(day), 2)
   }
+}
+
+/// Why a form cannot be sent.
+public enum EventFormError: Error, Equatable {
+  /// GigHive requires a label.
+  case missingLabel
+  /// Not a date as YYYY-MM-DD.
+  case invalidEventDate(String)
+  /// No date was given, and this machine's clock does not know today's.
+  case unknownToday
+  /// GigHive's database has no room for so many characters.
+  case tooLong(field: String, count: Int, limit: Int)
+  /// GigHive drops a rating that is not digits.
+  case invalidRating(String)
+  /// Neither `band` nor `wedding`: the server would answer with a database error.
+  case unknownEventType(String)
 }

@@ -200,3 +200,47 @@ package struct Exchange: Sendable {
     }
   }
 }
+
+/// A final response, with as much of its content as was kept.
+package struct Response: Equatable, Sendable {
+  package let head: ResponseHead
+  /// At most `Limits.replyLength` bytes, still in its content coding.
+  package var content: [UInt8] = []
+  /// Whether there was more content.
+  package var isTruncated = false
+
+  package init(head: ResponseHead) { self.head = head }
+
+  package var status: Int { head.status }
+}
+
+/// How a response violates HTTP/1.1. The mistake is the server's, or that of an intermediary.
+public enum ResponseError: Error, Equatable {
+  /// It does not start with `HTTP/1.` and a status: the peer speaks another protocol.
+  case notHTTP
+  case headTooLong(limit: Int)
+  case tooManyFields(limit: Int)
+  /// In bytes.
+  case tooManyInterimResponses(limit: Int)
+  /// A field line, also of a trailer, with a bad name, white space before the colon, a bare CR, a NUL or obsolete folding (RFC 9112, 5),
+  /// or a status line with a bare CR or a NUL.
+  case invalidField
+  /// A length that is not a number, or contradicts another one (RFC 9112, 6.3).
+  case invalidContentLength
+  case unsupportedTransferEncoding
+  case invalidChunk
+  case trailerTooLong(limit: Int)
+  /// `101 (Switching Protocols)`, which was not requested.
+  case unexpectedUpgrade
+  /// The connection ended before the response did.
+  case incomplete
+}
+
+/// How much of a request's content may have reached the peer.
+package enum ContentSent: Equatable, Sendable {
+  /// Not a byte.
+  case none
+  /// A part, but not the last byte.
+  case partial
+  case whole
+}

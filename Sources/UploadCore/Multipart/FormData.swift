@@ -48,3 +48,63 @@ package enum FormData {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) { bytes.append(contentsOf: text.utf8) }
 }
+
+/// A text field of a form.
+public struct FormField: Equatable, Sendable {
+  /// The name of the field.
+  public let name: String
+  /// The value as sent: UTF-8, unless the caller gave other bytes.
+  public let bytes: [UInt8]
+
+  /// A field with a text value.
+  public init(_ name: String, _ value: String) { self.init(name, bytes: Array(value.utf8)) }
+
+  /// A field whose value need not be UTF-8, such as a file name.
+  public init(_ name: String, bytes: [UInt8]) {
+    self.name = name
+    self.bytes = bytes
+  }
+
+  /// The value as text.
+  public var value: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// The part of a form that carries a file.
+package struct FilePart: Equatable, Sendable {
+  /// The name of the form field; `file` for GigHive.
+  package var name: String
+  /// The file name as sent, not necessarily UTF-8.
+  package var fileName: [UInt8]
+  /// Such as `video/mp4`.
+  package var mediaType: String
+
+  package init(name: String, fileName: [UInt8], mediaType: String) {
+    self.name = name
+    self.fileName = fileName
+    self.mediaType = mediaType
+  }
+
+  package init(name: String, fileName: String, mediaType: String) {
+    self.init(name: name, fileName: Array(fileName.utf8), mediaType: mediaType)
+  }
+}
+
+/// The line that separates the parts of a multipart body (RFC 2046, 5.1.1). It has 128 random bits, so that no file or field
+/// can contain it on purpose. 70 characters are allowed; it has 44.
+package struct Boundary: Equatable, Sendable {
+  package let text: String
+
+  /// - Parameter random: 16 unpredictable bytes.
+  package init(random: [UInt8]) {
+    precondition(random.count == 16)
+    text = "----GigHive-" + ASCII.hex(random)
+  }
+}
+
+/// Why a form cannot be written.
+public enum FormDataError: Error, Equatable {
+  /// All text fields together exceed what servers accept. The limit is in bytes.
+  case fieldsTooLong(limit: Int)
+  /// A media type with characters that do not belong in a header line.
+  case invalidMediaType(String)
+}

@@ -117,3 +117,44 @@ private struct FullSendCount: Sendable {
     return sends
   }
 }
+
+/// A retry that is about to be made.
+public struct Retry: Equatable, Sendable {
+  /// The error of the last attempt.
+  public let error: UploadError
+  /// The number of failed attempts since the last progress.
+  public let failures: Int64
+  /// The delay before the next attempt, in milliseconds.
+  public let delayMilliseconds: Int64
+  /// How much longer attempts are repeated without progress, in milliseconds; nil unless the limit is a time.
+  public let remainingMilliseconds: Int64?
+
+  package init(error: UploadError, failures: Int64, delayMilliseconds: Int64, remainingMilliseconds: Int64? = nil) {
+    self.error = error
+    self.failures = failures
+    self.delayMilliseconds = delayMilliseconds
+    self.remainingMilliseconds = remainingMilliseconds
+  }
+}
+
+/// Whether interrupted requests may be repeated.
+enum RetrySafety: Equatable, Sendable {
+  case allowed
+  case forbidden
+  /// No: the server may have stored the recording, and would store it twice.
+  case couldStoreTwice
+}
+
+/// The Retry-After field (RFC 9110, 10.2.3).
+package enum RetryAfter {
+  /// The delay that the server asks for, in milliseconds; nil if there is none or it cannot be parsed.
+  /// - Parameter nowSeconds: since 1970 by this machine's clock. It is used only if the response has no date, because boards
+  ///   often do not know the time.
+  package static func milliseconds(_ fields: [Field], nowSeconds: Int64) -> Int64? {
+    guard let value = fields.first("Retry-After") else { return nil }
+    if let seconds = ASCII.decimal(value.utf8) { return min(seconds, Limits.retryAfterMilliseconds / 1000) * 1000 }
+    guard let date = HTTPDate.seconds(value) else { return nil }
+    let now = fields.first("Date").flatMap { HTTPDate.seconds($0) } ?? nowSeconds
+    return min(max(0, date - now), Limits.retryAfterMilliseconds / 1000) * 1000
+  }
+}

@@ -68,3 +68,36 @@ package struct RetryPolicy: Equatable, Sendable {
     }
   }
 }
+
+/// How long a failed upload is retried without progress.
+///
+/// With a time or ``forever``, the upload also waits out errors that look permanent but often pass: a name that is unknown, the
+/// login page of a captive portal, any 5xx, and a certificate that is not valid yet.
+public enum RetryLimit: Equatable, Sendable {
+  /// This number of retries, 0 to 1,000,000.
+  case failures(Int64)
+  /// Until this time has passed since the first failure, 1,000 to 31,536,000,000 milliseconds (a year).
+  case time(milliseconds: Int64)
+  case forever
+
+  /// Whether errors that look permanent but often pass are waited out.
+  var isPatient: Bool {
+    switch self {
+    case .failures: false
+    case .time, .forever: true
+    }
+  }
+}
+
+/// A small random number generator (Steele, Lea, Flood 2014), not for secrets.
+struct SplitMix64: Sendable {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -188,3 +188,231 @@ extension RecordIndex where Storage: IndexStorage {
     do throws(SystemError) { try storage.write(bytes, at: offset) } catch { throw .system(error) }
   }
 }
+
+/// A key for looking up records: a 64-bit hash. Keys can collide, so the record itself must be checked.
+package struct IndexKey: Equatable, Sendable {
+  /// The kind of data that is hashed, so that a path never equals a digest.
+  private enum Kind: UInt8 {
+    case path = 1
+    case file, content, asset, unreadable, mark, status, place, watched, anyPath, anyFile
+  }
+
+  package let hash: UInt64
+
+  private init(_ kind: Kind, _ texts: [[UInt8]] = [], numbers: [UInt64] = []) {
+    // FNV-1a, with a final mix of all bits.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    add(kind.rawValue)
+    for text in texts {
+      for byte in text { add(byte) }
+      for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: text.count >> shift)) }
+    }
+    for number in numbers {
+      for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+    }
+    self.hash = IndexKey.mixed(hash)
+  }
+
+  /// The upload of the file at this path.
+  package static func path(_ record: UploadRecord) -> IndexKey {
+    IndexKey(.path, destination(record) + [record.file.path.bytes])
+  }
+
+  /// The upload of the same file on disk, whatever its name and event.
+  package static func file(_ record: UploadRecord) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .file, [Array(record.destination.endpoint.utf8), Array(identity.edges.utf8)],
+      numbers: contentNumbers(identity) + [identity.device, identity.inode])
+  }
+
+  /// The upload of a file with the same name and content, possibly on another disk, whatever its event.
+  static func content(_ record: UploadRecord) -> IndexKey {
+    let name = Array(record.file.path.lastComponentBytes)
+    return IndexKey(
+      .content, [Array(record.destination.endpoint.utf8), Array(record.file.identity.edges.utf8), name],
+      numbers: contentNumbers(record.file.identity))
+  }
+
+  /// The delivery of a file that has not been touched since, as its status says.
+  package static func status(_ record: UploadRecord, _ status: StatusTime) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .status, destination(record),
+      numbers: contentNumbers(identity) + [identity.device, identity.inode]
+        + [status.seconds, status.nanoseconds].map { UInt64(bitPattern: $0) })
+  }
+
+  /// The delivery of a file at this path with the same size and edges, whenever it was written.
+  package static func place(_ record: UploadRecord) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .place, destination(record) + [record.file.path.bytes, Array(identity.edges.utf8)],
+      numbers: [UInt64(bitPattern: identity.size)])
+  }
+
+  /// The unfinished upload of the file at this path, whatever its destination.
+  static func anyPath(_ record: UploadRecord) -> IndexKey { IndexKey(.anyPath, [record.file.path.bytes]) }
+
+  /// The same by the file on disk, whatever its name.
+  static func anyFile(_ record: UploadRecord) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .anyFile, [Array(identity.edges.utf8)], numbers: contentNumbers(identity) + [identity.device, identity.inode])
+  }
+
+  private static func destination(_ record: UploadRecord) -> [[UInt8]] {
+    let (endpoint, event) = (record.destination.endpoint, record.destination.event)
+    return event.isEmpty ? [Array(endpoint.utf8)] : [Array(endpoint.utf8), Array(event.utf8)]
+  }
+
+  private static func contentNumbers(_ identity: FileIdentity) -> [UInt64] {
+    [identity.size, identity.modifiedSeconds, identity.modifiedNanoseconds].map { UInt64(bitPattern: $0) }
+  }
+
+  /// The delivered record with the delete token of the recording.
+  package static func asset(_ id: Int64, endpoint: String) -> IndexKey {
+    IndexKey(.asset, [Array(endpoint.utf8)], numbers: [UInt64(bitPattern: id)])
+  }
+
+  /// All records that could not be read.
+  package static let unreadable = IndexKey(.unreadable)
+
+  /// A hash of the state of a directory; never 0.
+  package static func mark(_ numbers: [UInt64], boot: [UInt8]) -> UInt64 {
+    max(1, IndexKey(.mark, [boot], numbers: numbers).hash)
+  }
+
+  /// A hash of what a look at a path has found; never 0.
+  static func watched(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 {
+    max(1, IndexKey(.watched, [path], numbers: numbers).hash)
+  }
+
+  /// Spreads a change of one bit over all bits (the finalizer of MurmurHash3).
+  static func mixed(_ value: UInt64) -> UInt64 {
+    var value = value
+    value = (value ^ value >> 33) &* 0xff51_afd7_ed55_8ccd
+    value = (value ^ value >> 33) &* 0xc4ce_b9fe_1a85_ec53
+    return value ^ value >> 33
+  }
+}
+
+/// A slot of the index: 32 bytes.
+struct IndexSlot: Equatable {
+  static let length = 32
+  private static let used: UInt64 = 1
+  private static let removed: UInt64 = 2
+
+  static let free = IndexSlot(key: 0, word: 0, words: (0, 0))
+  static let wasUsed = IndexSlot(key: 0, word: removed << 32, words: (0, 0))
+
+  private let key: UInt64
+  /// The record's number, and in the upper half 0 for a free slot, or `used` or `removed`.
+  private let word: UInt64
+  let delivery: IndexedDelivery
+
+  private init(key: UInt64, word: UInt64, words: (UInt64, UInt64)) {
+    self.key = key
+    self.word = word
+    delivery = IndexedDelivery(words: words)
+  }
+
+  init(_ key: IndexKey, _ number: UInt32, _ delivery: IndexedDelivery) {
+    self.key = key.hash
+    word = IndexSlot.used << 32 | UInt64(number)
+    self.delivery = delivery
+  }
+
+  /// - Parameter first: where it begins in the words.
+  init(_ words: IndexWords, at first: Int) {
+    self.init(key: words[first], word: words[first + 1], words: (words[first + 2], words[first + 3]))
+  }
+
+  var isRemoved: Bool { word >> 32 == IndexSlot.removed }
+
+  func has(_ key: IndexKey) -> Bool { self.key == key.hash && !isRemoved }
+
+  var number: UInt32 { UInt32(truncatingIfNeeded: word) }
+
+  private var words: [UInt64] { [key, word, delivery.words.0, delivery.words.1] }
+
+  var bytes: [UInt8] { IndexWords.bytes(words) }
+
+  /// Its contribution to the sum of the table.
+  func sum(at position: Int) -> UInt64 {
+    words.reversed().reduce(UInt64(position) &+ 1) { IndexKey.mixed($1 &+ IndexKey.mixed($0)) }
+  }
+}
+
+/// Where an index is read from.
+package protocol IndexSource: AnyObject {
+  /// - Returns: fewer bytes than `count` at the end.
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8]
+}
+
+/// The storage of an index, such as a file.
+package protocol IndexStorage: IndexSource {
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError)
+  /// Sets the length, and fills it with zeros.
+  func reset(length: Int64) throws(SystemError)
+}
+
+/// Why an index cannot be used. It can be rebuilt from the records.
+package enum IndexError: Error, Equatable {
+  case damaged
+  case system(SystemError)
+}
+
+/// The bytes of an index as 64-bit numbers.
+struct IndexWords {
+  static let headerLength = 64
+
+  /// "gighidx6"
+  private static let magic: UInt64 = 0x3678_6469_6867_6967
+
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  subscript(index: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self) })
+  }
+
+  var isHeader: Bool { self[0] == IndexWords.magic && self[7] == IndexWords.sum((0..<7).map { self[$0] }) }
+
+  /// - Parameter numbers: the six between the first and the last.
+  static func header(_ numbers: [UInt64]) -> [UInt8] {
+    let words = [magic] + numbers
+    return bytes(words + [sum(words)])
+  }
+
+  static func bytes(_ words: [UInt64]) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
+  }
+
+  private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
+}
+
+/// What the index knows about a delivered recording, so that its record need not be read.
+package struct IndexedDelivery: Equatable, Sendable {
+  /// GigHive's number for the recording; nil if it has none.
+  package let assetID: Int64?
+  /// Seconds since 1970; nil if it is not known.
+  package let deliveredAt: Int64?
+
+  /// Not delivered, or nothing is known.
+  package static let none = IndexedDelivery(words: (0, 0))
+
+  package init(_ record: UploadRecord) {
+    assetID = record.assetID
+    deliveredAt = record.delivery?.deliveredAt
+  }
+
+  init(words: (UInt64, UInt64)) {
+    assetID = words.0 == 0 ? nil : Int64(bitPattern: words.0)
+    deliveredAt = words.1 == 0 ? nil : Int64(bitPattern: words.1)
+  }
+
+  var words: (UInt64, UInt64) { (UInt64(bitPattern: assetID ?? 0), UInt64(bitPattern: deliveredAt ?? 0)) }
+}

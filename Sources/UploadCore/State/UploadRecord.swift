@@ -126,3 +126,210 @@ extension UploadRecord {
     }
   }
 }
+
+/// Whether an upload is delivered, and what is known of it.
+package enum RecordState: Equatable, Sendable {
+  case unfinished(UnfinishedUpload)
+  /// The last state.
+  case delivered(RecordedDelivery)
+}
+
+/// The file of an upload.
+package struct RecordedFile: Equatable, Sendable {
+  /// Absolute.
+  package var path: LocalPath
+  package var identity: FileIdentity
+  /// The ID of its file system; nil if it has none.
+  package var fileSystemID: UInt64?
+  /// Its sidecar file, when that was read to describe it; nil if none was.
+  package var sidecar: FileSighting?
+
+  package init(path: LocalPath, identity: FileIdentity, fileSystemID: UInt64? = nil, sidecar: FileSighting? = nil) {
+    self.path = path
+    self.identity = identity
+    self.fileSystemID = fileSystemID
+    self.sidecar = sidecar
+  }
+
+  /// Whether it is the same file on the disk, and nothing has touched it. Where inodes are not stable, only the modification time tells.
+  /// - Parameters:
+  ///   - changed: its status time now.
+  ///   - proven: that of the previous file, when its content was last known; nil if it can prove nothing.
+  package func isUntouched(_ changed: StatusTime, since previous: RecordedFile, _ proven: StatusTime?) -> Bool {
+    guard identity.hasStableInode, previous.identity.hasStableInode else {
+      return identity.change(since: previous.identity) == nil
+    }
+    return !isReplaced(since: previous) && changed == proven
+  }
+
+  /// Whether it is another file on the disk. A device number can be another one when the file system is mounted again.
+  func isReplaced(since previous: RecordedFile) -> Bool {
+    if let id = fileSystemID, let other = previous.fileSystemID, id != other { return true }
+    return identity.inode != previous.identity.inode
+  }
+}
+
+/// Where an upload goes.
+package struct RecordedDestination: Equatable, Sendable {
+  /// A GigHive base address, a tus endpoint or the address of a form.
+  package var endpoint: String
+  /// The event that was named for it, which is a part of the destination; empty for none, and for other servers than GigHive.
+  package let event: String
+  /// The media type and file name for the server, separated by a space.
+  package var uploadedAs: String
+
+  package init(endpoint: String, event: String = "", uploadedAs: String = "") {
+    self.endpoint = endpoint
+    self.event = event
+    self.uploadedAs = uploadedAs
+  }
+}
+
+/// A delivered recording.
+package struct RecordedDelivery: Equatable, Sendable {
+  /// When the server confirmed it, in seconds since 1970; nil if it is not known.
+  package var deliveredAt: Int64?
+  /// GigHive's number for the recording.
+  package var assetID: Int64?
+  package var sha256: String?
+  package var deleteToken: String?
+  /// The file's status time when its content was last known to be that of the recording; nil if it is not known, or cannot
+  /// prove anything.
+  package var statusTime: StatusTime?
+  package enum Deletion: String, Equatable, Sendable {
+    /// The server was asked to delete the recording, and the outcome is unknown.
+    case requested
+    /// It has deleted it. Whoever finds the file again does not send it.
+    case done
+  }
+  package var deletion: Deletion?
+  /// ``Receipt/isUnprovedPage``
+  package var isUnprovedPage = false
+  /// The tus upload that became the recording. It stays in the record, and `list --json` shows when it expires.
+  package internal(set) var remote: RemoteUpload?
+  /// ``UnfinishedUpload/lastByteMayBeSent`` of that upload, which stays in the record.
+  package internal(set) var lastByteMayBeSent = false
+  /// ``UnfinishedUpload/isServerDoubtful`` of that upload.
+  package internal(set) var isServerDoubtful = false
+
+  package init() {}
+
+  /// The delivery of an upload, of which the server has every byte.
+  package init(of record: UploadRecord) {
+    assetID = record.assetID
+    remote = record.remote.map {
+      RemoteUpload(url: $0.url, expires: $0.expires, offset: record.file.identity.size, isWhole: true)
+    }
+    lastByteMayBeSent = record.lastByteMayBeSent
+    isServerDoubtful = record.isServerDoubtful
+  }
+}
+
+extension UploadRecord {
+  /// The most keys in ``indexKeys``.
+  package static let indexKeyCount = 5
+
+  /// The keys of the record: of its upload, and as long as it is open, of its file whatever the destination.
+  package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
+
+  /// The keys by which unfinished uploads of the same file are found, to whatever destination.
+  package var fileKeys: [IndexKey] { [.anyPath(self)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
+
+  /// Of its file and content, of its path as long as it is open, and of the recording that it can delete.
+  private var uploadKeys: [IndexKey] {
+    guard let delivery else { return [.path(self), .file(self), .content(self)] }
+    var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys(delivery)
+    if let assetID = delivery.assetID, delivery.deleteToken != nil {
+      keys.append(.asset(assetID, endpoint: destination.endpoint))
+    }
+    return keys
+  }
+
+  /// The keys by which a file is recognized as delivered: by its status without reading the record, or by its place.
+  private func deliveryKeys(_ delivery: RecordedDelivery) -> [IndexKey] {
+    let isPlain = file.identity.hasStableInode && delivery.deletion != .done
+    let status = isPlain ? delivery.statusTime.map { IndexKey.status(self, $0) } : nil
+    return [.place(self)] + (status.map { [$0] } ?? [])
+  }
+
+  /// The keys by which earlier records of the same file are found.
+  package var searchKeys: [IndexKey] { uploadKeys + [.place(self)] }
+
+  /// How two records match.
+  package enum Match: Equatable {
+    /// The same path, or the same file on the disk and unchanged.
+    case same
+    /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
+    /// missing at its path.
+    case moved
+    /// The file at this path has been written since it was delivered, with the same size and edges, as by a camera that writes its card
+    /// again. A SHA-256 tells whether it has the same content.
+    case rewritten
+  }
+
+  /// Whether `previous` is the record of the upload that this one would start, or of the same recording that was delivered there.
+  package func match(with previous: UploadRecord) -> Match? {
+    destination.event == previous.destination.event ? matchOfAnyEvent(with: previous) : nil
+  }
+
+  /// Whether `previous` is a delivery of the same recording to another event of the same server.
+  package func isOfOtherEvent(_ previous: UploadRecord) -> Bool {
+    guard destination.event != previous.destination.event, previous.phase == .delivered else { return false }
+    return [.same, .moved].contains(matchOfAnyEvent(with: previous))
+  }
+
+  private func matchOfAnyEvent(with previous: UploadRecord) -> Match? {
+    guard previous.destination.endpoint == destination.endpoint else { return nil }
+    if previous.file.path == file.path, previous.phase != .delivered { return .same }
+    // A file that has changed since its delivery is another recording.
+    if let change = file.identity.change(since: previous.file.identity) {
+      let isRewritten = change == .modificationTime && previous.file.path == file.path
+      return isRewritten && previous.delivery?.sha256 != nil ? .rewritten : nil
+    }
+    if previous.file.path == file.path { return .same }
+    if file.identity.isSameFile(as: previous.file.identity) { return .same }
+    let names = [previous, self].map { $0.file.path.lastComponentBytes }
+    return names[0] == names[1] ? .moved : nil
+  }
+
+  /// How certain it is that this file, which matches a delivered one, has the content that was delivered.
+  /// - Parameter changed: its status time.
+  package func evidence(of previous: UploadRecord, changed: StatusTime) -> PreviousDelivery.Evidence {
+    let delivery = previous.delivery
+    if file.isUntouched(changed, since: previous.file, delivery?.statusTime) { return .untouched }
+    return delivery?.sha256 == nil ? .incomparable : .comparable
+  }
+
+  /// Whether this upload is unfinished and may still need the file of a delivered one, whatever the destinations: the file at its path,
+  /// or its file under another name.
+  package func mayNeed(fileOf delivered: UploadRecord) -> Bool {
+    guard let unfinished else { return false }
+    let isUnchanged = delivered.file.identity.change(since: file.identity) == nil
+    if file.path == delivered.file.path {
+      // One that may be stored is never sent with other content.
+      return isUnchanged || !mayBeStored && !unfinished.lastByteMayBeSent
+    }
+    return isUnchanged && file.identity.isSameFile(as: delivered.file.identity)
+  }
+
+  /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The
+  /// time decides only between equals, because clocks of boards jump.
+  package var rank: (Int, Int64) {
+    let phaseRank = phase == .delivered ? (delivery?.deletion == .done ? 0 : 1) : remote == nil ? 2 : 3
+    return (phaseRank, createdAt)
+  }
+}
+
+extension UploadRecord {
+  /// Whether the record is over and old enough to be dropped once its file is gone. The server may have a part of a pending
+  /// upload, which only cancelling it removes.
+  /// - Parameters:
+  ///   - age: seconds since its last change, greater than zero.
+  ///   - now: seconds since 1970.
+  package func isOver(for age: Int64, now: Int64) -> Bool {
+    switch phase {
+    case .pending, .uploaded: false
+    case .delivered, .failed: updatedAt <= now - age
+    }
+  }
+}

@@ -506,3 +506,143 @@ package struct UploadMachine: Sendable {
     if sendsForm, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }
   }
 }
+
+extension UploadMachine {
+  package enum State: Equatable, Sendable {
+    /// The task decides what comes next.
+    case deciding
+    case hashing
+    /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
+    case inFlight(first: HTTPRequest, second: HTTPRequest?)
+    /// The same, with the end of the file held back, because the file may have changed and must be read again.
+    case holding(first: HTTPRequest, second: HTTPRequest?)
+    /// The file is being read again.
+    case rereading(first: HTTPRequest, second: HTTPRequest?)
+    /// The server refused credentials that it accepted before.
+    case renewingCredentials(Answer, of: HTTPRequest)
+    /// An attempt failed. Time decides whether there is another one, if sending again is safe (`mayRepeat`).
+    case failing(UploadError, mayRepeat: Bool)
+    /// A failed attempt is to be reported.
+    case retrying(Retry)
+    case waiting(untilMilliseconds: Int64)
+    case finished(Outcome)
+    case failed(UploadError)
+  }
+}
+
+extension UploadMachine {
+  /// The purpose of the machine.
+  package enum Purpose: Sendable {
+    case upload(UploadPlan)
+    /// End an upload on a tus server.
+    case cancel(TargetURI, overridesMethod: Bool, Cookies = Cookies())
+    /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
+    case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
+    /// Ask GigHive whether it still has a recording.
+    case examine(StoredRecording)
+
+    /// The server's address.
+    var base: TargetURI {
+      switch self {
+      case .upload(let plan): plan.request.base
+      case .cancel(let location, _, _): location
+      case .delete(_, _, let base, _): base
+      case .examine(let recording): recording.base
+      }
+    }
+  }
+}
+
+/// An event in an upload.
+package enum UploadEvent: Equatable, Sendable {
+  /// The oldest request in flight was answered.
+  case answered(Answer)
+  /// The requests in flight will get no response.
+  case interrupted(Interruption)
+  /// The requested range was hashed.
+  case hashed(HashResult)
+  /// The last byte of the newest request in flight, which announces it, is about to be sent.
+  case lastByteNext
+  /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
+  case statusChanged(StatusChange)
+  /// The credentials were read again. `areNew`: whether they differ from the refused ones.
+  case credentials(areNew: Bool)
+  /// A local failure, such as of the file or the record, ends the upload.
+  case failed(UploadError)
+}
+
+/// The next action for an upload.
+package enum UploadAction: Equatable, Sendable {
+  /// Send the request. If another one is in flight, pipeline it on the same connection (RFC 9112, 9.3.2).
+  case send(HTTPRequest, over: ConnectionChoice)
+  case hash(HashRange)
+  /// Save the change in the upload's record, so that it survives a power cut, before anything else.
+  case save(RecordChange)
+  /// Read the credentials again, after they were refused.
+  case renewCredentials
+  /// Tell the user about a failed attempt that will be retried.
+  case reportRetry(Retry)
+  /// Tell the user that the server does not support tus, and that the recording is sent as a form.
+  case reportFallback(to: UploadProtocol)
+  /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
+  case reportOtherFile
+  /// Nothing is in flight. An event before that time is not expected.
+  case wait(untilMilliseconds: Int64)
+  /// Wait for the next event.
+  case await
+  case finished(Outcome)
+  case failed(UploadError)
+}
+
+/// The connection to use for a request.
+package enum ConnectionChoice: Equatable, Sendable {
+  /// An open one, if its server has not ended it; otherwise a new one.
+  case reused
+  /// An open one that its server has promised to keep open (`Connection: keep-alive`); otherwise a new one.
+  case reusedIfPromised
+  /// A new one, now and for all requests to this origin, because its server closes connections without notice.
+  case fresh
+}
+
+/// The outcome of an upload, of the removal of one, or of a question about one.
+package enum Outcome: Equatable, Sendable {
+  case delivered(Receipt, SentFile, resumedFrom: Int64)
+  /// The upload has ended. `isKept`: the server cannot end uploads, and keeps its part until that expires.
+  case cancelled(isKept: Bool)
+  /// The recording is no longer on the server.
+  /// - Parameter wasGone: it was not there any more.
+  case deleted(wasGone: Bool)
+  /// GigHive was asked about a recording.
+  case examined(Presence)
+}
+
+/// Settings that apply to uploads of all protocols.
+package struct UploadPolicy: Sendable {
+  package var retries: RetryPolicy
+  /// The time limit for the whole upload with all retries, in milliseconds; nil for no limit.
+  package var totalMilliseconds: Int64?
+  /// Whether the credentials can be read again when they are refused.
+  package var canRenewCredentials = false
+  /// The proxies that requests go through.
+  package var proxies = ProxySettings()
+  /// The seed for the random part of delays, and for what must be another one each time.
+  package var seed: UInt64
+
+  package init(retries: RetryPolicy, seed: UInt64) {
+    self.retries = retries
+    self.seed = seed
+  }
+}
+
+/// The progress of an upload.
+public struct UploadProgress: Equatable, Sendable {
+  /// The number of bytes of the file that the peer has acknowledged.
+  public let deliveredBytes: Int64
+  /// The file's size in bytes.
+  public let totalBytes: Int64
+
+  package init(deliveredBytes: Int64, totalBytes: Int64) {
+    self.deliveredBytes = deliveredBytes
+    self.totalBytes = totalBytes
+  }
+}

@@ -183,3 +183,23 @@ public struct UploadRequest: Sendable {
 
   package var sizeLimit: Int64 { maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : Limits.fileSize) }
 }
+
+/// Where a recording goes.
+public enum Destination: Equatable, Sendable {
+  /// A GigHive server's base address, such as `https://gighive`, and the form that describes the recording.
+  case gigHive(TargetURI, EventForm)
+  /// Any endpoint that accepts multipart/form-data.
+  case multipart(TargetURI)
+  /// Any tus 1.0 server: the URL that creates uploads.
+  case tus(TargetURI)
+}
+
+/// The protocol for sending a recording to GigHive.
+public enum UploadProtocol: Equatable, Sendable {
+  /// tus from ``UploadRequest/tusThreshold`` upward if the server supports it, otherwise multipart.
+  case automatic
+  /// As one form.
+  case multipart
+  /// tus only.
+  case tus
+}

@@ -123,3 +123,103 @@ extension Verdict {
     return names.allSatisfy { json[$0] != nil } ? json : nil
   }
 }
+
+/// What a tus server's response means (tus.io/protocols/resumable-upload).
+package enum TusVerdict: Equatable, Sendable {
+  /// 2xx with an `Upload-Offset`, in bytes.
+  case offset(Int64)
+  /// 2xx without one.
+  case success(status: Int)
+  /// 404, 410: the upload is unknown, or no longer known.
+  case gone
+  /// 409: the server is at another offset, or has locked the upload.
+  case conflict
+  /// 423
+  case locked
+  /// 412: the server supports other versions.
+  case unsupportedVersion(offered: String)
+  /// 413
+  case tooLarge
+  /// 460 (the checksum extension)
+  case checksumMismatch
+  case refused(status: Int)
+}
+
+/// What HTTP itself tells a client to do after a response, whatever was requested (RFC 9110, 15).
+package enum HTTPInstruction: Equatable, Sendable {
+  /// Nothing: the response's meaning depends on the request.
+  case none
+  /// 417: repeat the request without `Expect`.
+  case repeatWithoutExpect
+  /// 307 and 308: repeat the request at that address.
+  case redirect(to: String)
+  /// 301, 302 and 303 would turn an upload into a GET.
+  case redirectAsGet(to: String)
+  /// 401, and perhaps 403: repeat the request with other credentials.
+  case authenticate
+}
+
+extension Answer {
+  /// What HTTP tells the client to do after it.
+  /// - Parameter expectedContinue: whether the request asked for `100 (Continue)`.
+  package func instruction(expectedContinue: Bool) -> HTTPInstruction {
+    switch status {
+    case 417 where expectedContinue: .repeatWithoutExpect
+    case 401, 403: .authenticate
+    case 307, 308: .redirect(to: location)
+    case 300..<400: .redirectAsGet(to: location)
+    default: .none
+    }
+  }
+
+  private var location: String { fields.first("Location") ?? "an unspecified address" }
+}
+
+/// Finds the message for people in a response's content.
+package enum ServerMessage {
+  /// The message for people in a response's content.
+  package static func text(of content: [UInt8]) -> String {
+    text(of: try? JSONReader.read(content), content: content)
+  }
+
+  /// The message for people, not yet made printable: `message` and `error` of a JSON response, PHP's error, or the
+  /// text of an HTML page.
+  static func text(of json: JSONValue?, content: [UInt8]) -> String {
+    let error = json?["error"]?.string ?? ""
+    let message = json?["message"]?.string ?? ""
+    if !message.isEmpty { return message }
+    if !error.isEmpty { return error }
+    if json != nil { return "" }
+    return PHPError.text(in: content) ?? withoutTags(content)
+  }
+
+  /// The text of a short HTML page: everything outside of tags, scripts and styles, after the head.
+  private static func withoutTags(_ content: [UInt8]) -> String {
+    var text: [UInt8] = []
+    /// The start of a tag, in lower case; nil outside of tags.
+    var tag: [UInt8]?
+    /// What ends the script or style.
+    var end: String?
+    for byte in content {
+      switch (tag, byte) {
+      // A script can have a "<" of its own.
+      case (nil, UInt8(ascii: "<")),
+        (_?, UInt8(ascii: "<")) where tag == nil || end != nil:
+        tag = []
+      case (let name?, UInt8(ascii: ">")):
+        tag = nil
+        if let awaited = end {
+          if name.starts(with: awaited.utf8) { end = nil }
+        } else if name == Array("/head".utf8) {
+          text = []
+        } else {
+          end = ["script", "style"].first { name.starts(with: $0.utf8) }.map { "/" + $0 }
+          text.append(ASCII.space)
+        }
+      case (let name?, _): if name.count < 8 { tag = name + [ASCII.lowercased(byte)] }
+      case (nil, _): if end == nil { text.append(byte) }
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -69,3 +69,50 @@ public struct Configuration {
     RetryPolicy(retryLimit, maximumDelayMilliseconds: retryMaximumDelayMilliseconds)
   }
 }
+
+/// TLS settings.
+public struct TLSOptions: Sendable {
+  /// A PEM file of trusted certificates, instead of the system's.
+  public var trustedCertificatesFile: LocalPath?
+  /// A directory of trusted certificates with hashed names (openssl-rehash(1)), instead of the system's.
+  public var trustedCertificatesDirectory: LocalPath?
+  /// The client's certificate chain, PEM.
+  public var certificateFile: LocalPath?
+  /// The client's key, PEM; nil if it is in the certificate's file.
+  public var keyFile: LocalPath?
+  /// Pins: `sha256//` and the Base64 of a key's SHA-256, as in curl. The server's key must match one of them.
+  public var pins: [String] = []
+  /// Whether the text is `sha256//` and the Base64 of 32 bytes.
+  package static func isPin(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 52, bytes.starts(with: "sha256//".utf8), bytes[51] == UInt8(ascii: "=") else { return false }
+    // The last of the 43 digits holds four bits of the digest and two zeros.
+    return bytes[8..<50].allSatisfy(Base64.isDigit) && "AEIMQUYcgkosw048".utf8.contains(bytes[50])
+  }
+
+  /// Accepts any certificate. Anyone in between can then read and change everything.
+  public var isInsecure = false
+
+  /// The system's certificates, no client certificate, no pins.
+  public init() {}
+}
+
+/// The time limit of each phase, in milliseconds, 1 to 31,536,000,000 (a year). Other values end uploads with
+/// ``UploadError/invalidConfiguration(field:value:allowed:)`` before anything is sent.
+public struct Timeouts: Sendable {
+  /// Resolving the name.
+  public var resolveMilliseconds: Int64 = 30_000
+  /// Connecting, over all addresses.
+  public var connectMilliseconds: Int64 = 30_000
+  /// The TLS handshake, and the connection from a proxy to the server.
+  public var handshakeMilliseconds: Int64 = 30_000
+  /// Sending without an acknowledged byte.
+  public var stallMilliseconds: Int64 = 30_000
+  /// From the last byte of the request to the last byte of the response. Servers are silent while they digest a recording.
+  public var responseMilliseconds: Int64 = 120_000
+  /// The whole upload with all retries; nil for no limit.
+  public var totalMilliseconds: Int64?
+
+  /// The defaults given above.
+  public init() {}
+}

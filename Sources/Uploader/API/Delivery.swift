@@ -22,3 +22,22 @@ package enum Aftermath: Sendable {
   case removed(to: LocalPath?)
   case kept(KeptReason)
 }
+
+/// What an upload would do.
+package struct UploadPreview {
+  /// In bytes.
+  package let size: Int64
+  /// Whether the recording would be sent over tus, if the server supports it.
+  package let usesTus: Bool
+  /// The ID of the upload that would be resumed; nil for a new one.
+  package let recordID: String?
+}
+
+/// Why an upload was not cancelled, or a recording not deleted.
+package struct CancelDeleteError: Error {
+  package let error: UploadError
+  /// The server's response that led to it; nil if there was none.
+  package let answer: RedactedAnswer?
+  /// Whether the server may have done it anyway.
+  package let mayBeDone: Bool
+}

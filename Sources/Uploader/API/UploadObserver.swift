@@ -21,3 +21,23 @@ public struct UploadObserver {
   /// An observer without callbacks.
   public init() {}
 }
+
+/// The output of the uploader's caller. The loop polls it along with the connections, so that a slow or missing reader does not
+/// delay uploads in progress.
+package protocol CallerOutput: AnyObject {
+  /// The descriptors with pending output.
+  var blocked: [Int32] { get }
+  /// Writes as much as possible without waiting.
+  func write()
+  /// Whether another upload may start.
+  func admission(nowMilliseconds: Int64) -> UploadAdmission
+}
+
+/// Whether another upload may start.
+package enum UploadAdmission: Equatable {
+  case open
+  /// Not until something has been written. It is asked again at this time (monotonic clock) at the latest.
+  case held(untilMilliseconds: Int64)
+  /// No: no more uploads start.
+  case closed
+}

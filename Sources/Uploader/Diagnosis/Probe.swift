@@ -244,3 +244,185 @@ final class Probe: Steppable {
   /// Ends with the error of the connection.
   func fail(_ error: UploadError) { result.error = error.redacted(composer.secrets) }
 }
+
+/// Asks a server on behalf of a diagnosis, one request at a time.
+package final class Prober {
+  package let target: TargetURI
+  private let configuration: Configuration
+  private let tls: TLSContextCache
+  package let cancellation: Cancellation
+  private let answered: AnsweredRequest
+
+  /// - Parameters:
+  ///   - target: the destination. Credentials go to its origin only.
+  ///   - answered: what the responses are about.
+  package init(
+    _ target: TargetURI, _ configuration: Configuration, _ cancellation: Cancellation,
+    answering answered: AnsweredRequest = .other
+  ) {
+    self.answered = answered
+    self.target = target
+    self.configuration = configuration
+    self.cancellation = cancellation
+    tls = TLSContextCache(configuration.tls, jobs: 1)
+  }
+
+  /// The error in the configuration; nil if there is none.
+  package var problem: UploadError? { configuration.problem(jobs: 1) }
+
+  /// To redact in what the server says.
+  package var secrets: Secrets { RequestComposer(configuration, origin: target.origin).secrets }
+
+  /// Connects, and closes the connection again.
+  package func connect() -> ProbeResult { run(nil, target, cut: nil) }
+
+  /// - Parameters:
+  ///   - request: if it may expect 100 (Continue), its content is announced but not sent.
+  ///   - cut: nil if the request is sent whole.
+  package func ask(_ request: HTTPRequest, cut: ProbeCut? = nil) -> ProbeResult {
+    var request = request
+    var result = run(request, request.target, cut: cut)
+    for _ in 0..<Limits.redirectCount {
+      guard let target = result.redirection(from: request.target) else { break }
+      request.target = target
+      result = run(request, target, cut: cut)
+      result.redirectedTo = secrets.line(ofURI: target.text)
+    }
+    return result
+  }
+
+  /// Waits, unless the diagnosis is interrupted.
+  package func pause(milliseconds: Int64) {
+    var entry = shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0)
+    _ = shim_poll(&entry, 1, milliseconds)
+  }
+
+  /// The same, without the interruption that has ended this one: to remove what it has created.
+  package func afterInterruption() -> Prober {
+    Prober(target, configuration, Cancellation(), answering: answered)
+  }
+
+  private func run(_ request: HTTPRequest?, _ target: TargetURI, cut: ProbeCut?) -> ProbeResult {
+    let probe: Probe
+    do throws(UploadError) {
+      let composer = RequestComposer(configuration, origin: self.target.origin)
+      probe = Probe(
+        request, to: target, configuration, composer, tls: try tls.context(for: target), cut: cut, answered: answered)
+    } catch { return ProbeResult(error: error) }
+    var next: Probe? = probe
+    var failure: UploadError? = .cancelled(hasSentAll: false)
+    EventLoop<Probe>(cancellation).run(1) {
+      defer { next = nil }
+      return next
+    } ended: { _, error in
+      failure = error
+    }
+    if let failure { probe.fail(failure) }
+    return probe.result
+  }
+}
+
+/// The bytes of one request of a diagnosis. The file in it is all zeros.
+struct ProbeContent {
+  /// The head, and the framing before the file.
+  private let front: UnsafeMutableRawBufferPointer
+  private let back: UnsafeMutableRawBufferPointer
+  private let zeros: UnsafeMutableRawBufferPointer
+  let fileLength: Int64
+  /// Where sending ends: after everything, or where the request is cut short.
+  private let end: Int64
+  private(set) var written: Int64 = 0
+
+  /// - Parameter cutAfter: how much of the file is sent, in bytes; nil for all of it.
+  init(head: [UInt8], _ body: RequestBody, cutAfter: Int64?) {
+    front = ProbeContent.copy(head + body.header)
+    back = ProbeContent.copy(body.footer)
+    fileLength = body.fileLength
+    zeros = .allocate(byteCount: Int(min(fileLength, Int64(Limits.zerosLength))), alignment: 1)
+    for index in zeros.indices { zeros[index] = 0 }
+    end = Int64(front.count) + (cutAfter ?? fileLength + Int64(back.count))
+  }
+
+  func deallocate() {
+    front.deallocate()
+    back.deallocate()
+    zeros.deallocate()
+  }
+
+  private static func copy(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    buffer.copyBytes(from: bytes)
+    return buffer
+  }
+
+  /// Whether everything to be sent was written.
+  var isWritten: Bool { written == end }
+  /// Whether a file is sent.
+  var hasFile: Bool { fileLength > 0 }
+
+  /// What to write next.
+  var run: UnsafeRawBufferPointer {
+    let inFile = written - Int64(front.count)
+    if inFile < 0 { return UnsafeRawBufferPointer(rebasing: front[Int(written)...]) }
+    if inFile < fileLength {
+      let count = min(end - written, min(fileLength - inFile, Int64(zeros.count)))
+      return UnsafeRawBufferPointer(rebasing: zeros[..<Int(count)])
+    }
+    return UnsafeRawBufferPointer(rebasing: back[Int(inFile - fileLength)...])
+  }
+
+  mutating func advance(by count: Int) { written += Int64(count) }
+
+  /// How many bytes of the file have arrived.
+  /// - Parameter unacknowledged: how many of the bytes written have not.
+  func arrived(unacknowledged: Int) -> Int64 {
+    min(fileLength, max(0, written - Int64(unacknowledged) - Int64(front.count)))
+  }
+}
+
+/// Reads what the kernel counts while content is sent over a connection.
+struct LinkMeter {
+  private(set) var measurement: LinkMeasurement
+  private let descriptor: Int32
+  private let length: Int64
+  private let endMilliseconds: Int64
+  private var arrived: Int64 = 0
+
+  /// - Parameters:
+  ///   - length: of the content, in bytes. The measurement ends when all of it has arrived.
+  ///   - endMilliseconds: when it ends in any case.
+  init(_ descriptor: Int32, _ length: Int64, from now: Int64, untilMilliseconds endMilliseconds: Int64) {
+    self.descriptor = descriptor
+    self.length = length
+    self.endMilliseconds = endMilliseconds
+    measurement = LinkMeasurement(
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: 0, LinkMeter.counts(of: descriptor)),
+      congestionControl: CongestionControl.inUse(by: descriptor))
+  }
+
+  /// - Parameter arrived: how much of the content has arrived so far, in bytes.
+  mutating func sample(_ arrived: Int64, _ now: Int64) {
+    guard self.arrived < length else { return }
+    self.arrived = arrived
+    measurement.add(
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkMeter.counts(of: descriptor)))
+  }
+
+  /// Whether the time is over.
+  func isOver(_ now: Int64) -> Bool { now >= endMilliseconds }
+
+  private static func counts(of descriptor: Int32) -> LinkCounts {
+    var read = shim_tcp_counts()
+    shim_read_tcp_counts(descriptor, &read)
+    func known(_ count: Int64) -> Int64? { count < 0 ? nil : count }
+    var counts = LinkCounts()
+    counts.segments = known(read.segments)
+    counts.repeatedSegments = known(read.repeated_segments)
+    counts.duplicateSegments = known(read.duplicate_segments)
+    counts.roundTripMicroseconds = known(read.round_trip)
+    counts.leastRoundTripMicroseconds = known(read.least_round_trip)
+    counts.busyMicroseconds = known(read.busy)
+    counts.windowLimitedMicroseconds = known(read.window_limited)
+    return counts
+  }
+}

@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Checks during a transfer whether the file has changed.
@@ -62,4 +63,50 @@ struct FileChangeDetector {
     source.hasReportedStatusChange = true
     statusChange = .whileReading
   }
+}
+
+extension FileIdentity {
+  init(_ status: shim_file_status, on kind: FileSystem.Kind = .stable, edges: String = "") {
+    self.init(
+      device: status.device, inode: kind == .stable ? status.inode : 0, hasLocalTimes: kind == .fat, size: status.size,
+      modifiedSeconds: status.modified_seconds, modifiedNanoseconds: status.modified_nanoseconds, edges: edges)
+  }
+}
+
+extension FileSighting {
+  package init(_ status: shim_file_status, on kind: FileSystem.Kind = .stable) {
+    self.init(identity: FileIdentity(status, on: kind), changed: StatusTime(status))
+  }
+
+  /// - Returns: nil if there is no such file.
+  init?(at path: LocalPath) {
+    var status = shim_file_status()
+    guard let name = path.cString, shim_stat(name, &status) == 0 else { return nil }
+    self.init(status)
+  }
+}
+
+extension StatusTime {
+  init(_ status: shim_file_status) {
+    self.init(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
+  }
+
+  /// Whether at least a second has passed since, by the clock that sets it. A clock that starts in 1970 at each boot gives the same time
+  /// again.
+  var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() - 1 > seconds }
+}
+
+/// The file system of the last file that an ``Uploader`` has opened, for files that it need not open.
+final class FileSystemCache {
+  private var last: (device: UInt64, kind: FileSystem.Kind)?
+
+  func kind(of file: SourceFile) -> FileSystem.Kind {
+    // Asked each time: another one may be mounted by now, with the same device number.
+    let kind = FileSystem.kind(type: shim_file_system_type(file.descriptor))
+    last = (file.device, kind)
+    return kind
+  }
+
+  /// - Returns: nil if it is not known.
+  func kind(device: UInt64) -> FileSystem.Kind? { last?.device == device ? last?.kind : nil }
 }

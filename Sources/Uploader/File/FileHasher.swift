@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Reads a part of a file in order to hash it, without sending it.
@@ -90,5 +91,141 @@ final class FileHasher: Steppable {
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }
+  }
+}
+
+/// A second thread that digests runs of the ring while the first one sends them. What runs on it is `CShims/File/hashing.c`.
+///
+/// Bytes are digested in place. Until that is done, they must not be overwritten.
+final class HashThread {
+  private let pointer: OpaquePointer
+  /// For poll(2), after a call of ``notify(doneWith:)``. Created once, because a wait must not allocate.
+  let descriptors: [Int32]
+
+  /// nil if no thread can be created.
+  init?() {
+    guard let pointer = shim_hasher_start() else { return nil }
+    self.pointer = pointer
+    descriptors = [shim_hasher_descriptor(pointer)]
+  }
+
+  deinit { shim_hasher_end(pointer) }
+
+  /// Submits bytes.
+  /// - Parameter mark: identifies the bytes; 0 or more, and growing.
+  /// - Returns: false if too many are pending.
+  func digest(_ bytes: UnsafeRawBufferPointer, into context: OpaquePointer, mark: Int64) -> Bool {
+    shim_hasher_take(pointer, context, bytes.baseAddress, bytes.count, mark) != 0
+  }
+
+  /// The mark of the oldest pending bytes; nil if there are none.
+  var oldestMark: Int64? {
+    let mark = shim_hasher_oldest(pointer)
+    return mark == Int64(SHIM_HASHER_IDLE) ? nil : mark
+  }
+
+  /// Requests an event when the oldest bytes, those with this mark, are done.
+  /// - Returns: false if they are done already.
+  func notify(doneWith mark: Int64) -> Bool { shim_hasher_notify(pointer, mark) != 0 }
+
+  /// Waits until nothing is pending, which takes as long as digesting a few runs.
+  /// - Returns: false if a digest failed.
+  @discardableResult
+  func wait() -> Bool { shim_hasher_wait(pointer) != 0 }
+}
+
+/// A digest of a stream of bytes, with OpenSSL's EVP, which uses processor instructions if available.
+final class Digest {
+  enum Algorithm { case sha256, sha1 }
+
+  /// OpenSSL's EVP_MD_CTX.
+  let context: OpaquePointer
+  private let length: Int
+  private var hasFailed = false
+
+  init(_ algorithm: Algorithm) throws(UploadError) {
+    shim_openssl_initialize()
+    guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
+    self.context = context
+    length = algorithm == .sha256 ? 32 : 20
+    guard EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_sha1(), nil) == 1 else {
+      throw .outOfResources("memory")
+    }
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    if EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1 { hasFailed = true }
+  }
+
+  /// The digest. Ends the computation.
+  func finish() throws(UploadError) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: length)
+    guard EVP_DigestFinal_ex(context, &digest, nil) == 1, !hasFailed else { throw .outOfResources("memory") }
+    return digest
+  }
+
+  /// The digest of the bytes so far, in lower-case hexadecimal digits. The computation goes on.
+  func soFarInHex() throws(UploadError) -> String {
+    guard let copy = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
+    defer { EVP_MD_CTX_free(copy) }
+    var digest = [UInt8](repeating: 0, count: length)
+    guard EVP_MD_CTX_copy_ex(copy, context) == 1, EVP_DigestFinal_ex(copy, &digest, nil) == 1, !hasFailed else {
+      throw .outOfResources("memory")
+    }
+    return ASCII.hex(digest)
+  }
+
+  /// The digest in lower-case hexadecimal digits. Ends the computation.
+  func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
+}
+
+/// The SHA-256 of a file. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
+/// in order, and ignores bytes that do not come next.
+final class FileDigest {
+  private let digest: Digest
+  /// The end of the bytes submitted so far, digested or not, as an offset in the file.
+  private(set) var position: Int64 = 0
+  private var result: String?
+  /// The thread that may still be digesting its bytes.
+  private var thread: HashThread?
+
+  init() throws(UploadError) { digest = try Digest(.sha256) }
+
+  deinit { thread?.wait() }
+
+  /// Takes those of the bytes that come next.
+  /// - Parameters:
+  ///   - offset: their offset in the file.
+  ///   - thread: digests them in place, so they must not change until it is done; nil digests them at once.
+  ///   - mark: identifies them to the thread.
+  func update(_ bytes: UnsafeRawBufferPointer, at offset: Int64, on thread: HashThread? = nil, mark: Int64 = 0) {
+    let skipped = position - offset
+    guard skipped >= 0, skipped < Int64(bytes.count) else { return }
+    position += Int64(bytes.count) - skipped
+    let next = UnsafeRawBufferPointer(rebasing: bytes[Int(skipped)...])
+    if let thread {
+      self.thread = thread
+      if thread.digest(next, into: digest.context, mark: mark) { return }
+    }
+    self.thread?.wait()
+    digest.update(next)
+  }
+
+  /// The digest of the bytes up to ``position``, in hexadecimal digits.
+  func soFar() throws(UploadError) -> String {
+    if let result { return result }
+    if let thread, !thread.wait() { throw .outOfResources("memory") }
+    return try digest.soFarInHex()
+  }
+
+  /// The digest in hexadecimal digits. It takes no more bytes afterwards.
+  func finish() throws(UploadError) -> String {
+    if let result { return result }
+    if let thread, !thread.wait() { throw .outOfResources("memory") }
+    let text = try digest.finishInHex()
+    result = text
+    return text
   }
 }

@@ -154,3 +154,160 @@ extension ResponseError {
     }
   }
 }
+
+extension StateError {
+  /// The message without advice.
+  var problem: String {
+    switch self {
+    case .unusable(let path, let error):
+      "the state directory cannot be used: " + PrintableText.line(path.text) + ": " + error.text + "."
+    case .locked(let path):
+      "the state directory cannot be used: another process has locked " + PrintableText.line(path.text) + "."
+    case .notRegular(let path):
+      "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
+    case .unsupportedVersion(let path):
+      PrintableText.line(path.text) + " " + reason + "; use that version, or remove the file."
+    case .noDirectory: "there is no home directory to keep upload records in."
+    case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
+    case .ambiguousID(let id):
+      "several uploads start with \"" + PrintableText.line(id) + "\"; give more of the ID."
+    }
+  }
+
+  /// Why a record is skipped, as text that follows its path.
+  var reason: String {
+    switch self {
+    case .unsupportedVersion: "was written by another version of this software"
+    case .unusable, .locked, .notRegular, .noDirectory, .noSuchRecord, .ambiguousID: "cannot be read"
+    }
+  }
+}
+
+extension TLSError {
+  /// The message without advice.
+  func problem(host: String) -> String {
+    switch self {
+    case .certificate(_, let reason), .chain(_, let reason):
+      "the certificate of " + host + " was rejected: " + reason + "."
+    case .pinMismatch(let actual):
+      "the key of " + host + " does not match the pin; it is " + actual + "."
+    case .handshake(let reason): "TLS with " + host + " failed: " + reason + "."
+    case .alert(_, let words): "TLS with " + host + " failed: the server says: " + words + "."
+    case .closedDuringHandshake:
+      "TLS with " + host + " failed: the server closed the connection during the handshake."
+    case .broken(let reason): "the TLS connection to " + host + " broke: " + reason + "."
+    case .truncated: "the TLS connection to " + host + " was cut off in the middle of the response."
+    case .unusableFile(let path, let reason): PrintableText.line(path) + " cannot be used for TLS: " + reason + "."
+    case .unusablePin(let pin):
+      "\"" + PrintableText.line(pin) + "\" is not a pin; use sha256// followed by the Base64 of the key's SHA-256."
+    case .outOfMemory: "not enough memory for TLS."
+    }
+  }
+}
+
+extension TusError {
+  /// The message without advice.
+  var problem: String {
+    switch self {
+    case .notSupported(let status):
+      "the server does not speak tus here (" + String(status) + "). Check the address."
+    case .versionNotSupported(let offered) where TusError.lists(offered):
+      "the server speaks tus " + offered + ", but did not see that the request does: something in front of it removes"
+        + " the field Tus-Resumable. Let it pass there."
+    case .versionNotSupported(let offered):
+      "the server speaks " + (offered.isEmpty ? "another version of tus" : "tus " + offered) + ", not 1.0.0."
+    case .tooLarge(let size, let limit):
+      "the file has " + SizeText.exact(size) + ", but the server accepts at most " + SizeText.exact(limit) + "."
+    case .invalidMetadataKey(let key):
+      "\"" + key + "\" is not a valid metadata name in tus; use visible ASCII without commas."
+    case .noLocation: "the server created the upload but did not say where (no Location)."
+    case .unusableLocation(let text):
+      "the server created the upload at " + text + ", which is not a usable address."
+    case .offsetBeyond(let sent, let acknowledged):
+      "the server claims to have " + SizeText.exact(acknowledged) + ", but was sent only " + SizeText.exact(sent)
+        + ". Send the file again."
+    case .startsOver(.offsetBeyond(let sent, let acknowledged)):
+      "the server claims to have " + SizeText.exact(acknowledged) + " of an earlier attempt, which sent at most "
+        + SizeText.exact(sent) + ". The file is sent again from its start."
+    case .startsOver(.noOffset(let status)):
+      "the server answered " + String(status) + " without saying how much it has of an earlier attempt (no"
+        + " Upload-Offset). The file is sent again from its start."
+    case .lengthTruncated(let length, let stated):
+      "the server keeps the length of the upload as " + String(stated) + " instead of " + String(length)
+        + " bytes: it cannot take files of this size."
+    case .cachedOffset:
+      "a cache in front of the server repeats an old offset. It must not keep responses for the tus address."
+    case .noOffset(let status):
+      "the server answered " + String(status) + " without saying how much it has (no Upload-Offset)."
+    case .nothingStored(let offset):
+      "the server accepts data but does not store it: it still has " + SizeText.exact(offset) + "."
+    case .checksumMismatch(let offset):
+      "the data sent at byte " + String(offset) + " was damaged in transit (checksum mismatch)."
+    case .locked: "the server has locked the upload for another request. Try again later."
+    case .interrupted:
+      "the server did not get the whole request: a lost connection or another request interrupted it."
+    case .requestsStopped(let milliseconds):
+      "a proxy in front of the server stops each request after about " + DurationText.rough(milliseconds)
+        + " and keeps nothing of it."
+    case .unproved(let status): UploadError.notFromServer(status: status).problem
+    case .refused(let method, let status):
+      "the server, or a proxy in front of it, does not accept " + method + " (" + String(status) + ")."
+    case .contentRefused(let offset, let status):
+      "the content at byte " + String(offset) + " was refused (" + String(status) + "), although earlier parts were"
+        + " accepted: a content filter in front of the server, such as a web application firewall."
+    }
+  }
+
+  /// Whether the versions that a server offers, separated by commas, include the one that is used here.
+  private static func lists(_ versions: String) -> Bool {
+    [Field("Tus-Version", versions)].listMembers(of: "Tus-Version").contains(TusFields.version)
+  }
+}
+
+extension KeptReason {
+  /// Why the file is kept, as a sentence without its capital letter.
+  package var text: String {
+    switch self {
+    case .notRecorded: "its delivery was not recorded on disk."
+    case .serverCannotTell: "the server is not GigHive and cannot confirm that it still has it."
+    case .unprovedPage:
+      "only a web page confirmed its delivery, and nothing proves that the server wrote it. Without https, and with"
+        + " --insecure, it may be a login page of the network."
+    case .serverDoubtful: "the server has claimed to have what was never sent to it."
+    case .incompleteRecord:
+      "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."
+    case .absent: "GigHive no longer has it."
+    case .different: "GigHive has different content under its asset number."
+    case .withoutFile: "GigHive still lists it, but no longer has its file."
+    case .misnamed: "GigHive does not name its file by its SHA-256, so nothing shows that it has the file."
+    case .hidden: "GigHive lists it, but does not let these credentials look at its file."
+    case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
+    case .interrupted: "interrupted before the server confirmed that it still has it."
+    case .needed(let upload, let destination, let since):
+      "its upload " + upload + " to " + PrintableText.withoutQuery(destination) + ", begun "
+        + DurationText.moment(since) + ", is not finished."
+    case .changed: "it has changed since its delivery, or is a different file."
+    case .unreadable(let error): error.message(of: "it")
+    case .noStatus(let error): "it cannot be checked: " + error.text + "."
+    case .notComparable(let error): "it cannot be checked: " + error.problem
+    case .gone: "it was renamed, moved or removed in the meantime."
+    case .otherFile: "its path is a link, or now points to another file."
+    case .otherNames: "it has other hard links."
+    case .open: "another program has it open."
+    case .beingWritten:
+      "a program had it open for writing while it was sent, so it is compared with what was sent first."
+    case .writersUnknown(let error): "the system cannot tell whether another program has it open: " + error.text + "."
+    case .unusableDirectory(let path, let error): PrintableText.line(path.text) + ": " + error.text + "."
+    case .otherFileSystem(let path):
+      PrintableText.line(path.text) + " is on another file system or mount; recordings are moved, never copied."
+    case .noFreeName(let path): PrintableText.line(path.text) + " has too many files with that name."
+    case .busy: "another process is removing a recording."
+    case .state(let error): error.problem
+    case .cannotRename: "its file system cannot rename a file without overwriting another one."
+    case .noSpace(let error), .refused(let error): "it could not be removed: " + error.text + "."
+    case .leftBehind(let path, let error):
+      "it is now " + PrintableText.line(path.text) + ", because it could not be renamed back: " + error.text
+        + ". The next run tries again."
+    }
+  }
+}

@@ -253,3 +253,171 @@ extension KeptReason {
     self = error.code == SHIM_ENOENT ? .gone : error.isLackOfSpace ? .noSpace(error) : .refused(error)
   }
 }
+
+/// A recording under its private name, during its removal.
+enum HiddenRecording {
+  enum Restoration: Equatable {
+    /// There is no such file: it was never renamed, or is gone for good.
+    case nothing
+    /// It has this name now: its own, or one with a number if there is another file of that name.
+    case restored(LocalPath)
+    /// Its drive is not mounted.
+    case waiting
+    case failed(SystemError)
+  }
+
+  /// Gives a recording its name back, without replacing another file.
+  /// - Parameters:
+  ///   - directory: that of the recording, which must be synced afterwards; nil if it cannot be opened.
+  ///   - descriptor: of the recording, if it is open, perhaps with a lease; -1 if not.
+  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory?, open descriptor: Int32 = -1) -> Restoration {
+    let hidden = entry.privatePath.name
+    guard let directory, let status = directory.status(of: hidden) else { return absence(entry) }
+    // It can have both names for a moment, where a file system cannot rename without replacing.
+    if let other = directory.status(of: entry.path.name), other.isSameFile(as: status) {
+      let result = directory.unlink(hidden)
+      return result == 0 ? .restored(entry.path) : .failed(SystemError(result: result))
+    }
+    do throws(SystemError) {
+      let number = try rename(hidden, in: directory, to: directory, freeNameLike: entry.path.name)
+      let restored = entry.path.numbered(number)
+      if descriptor < 0 { directory.sync(restored.name) } else { _ = shim_sync(descriptor) }
+      return .restored(restored)
+    } catch { return .failed(error) }
+  }
+
+  /// There is no file of the private name, or it cannot be examined.
+  private static func absence(_ entry: RemovalEntry) -> Restoration {
+    switch entry.privatePath.presence(on: entry.fileSystem) {
+    case .gone: .nothing
+    case .waitingForMedium, .present: .waiting
+    case .unknown(let error): .failed(error)
+    }
+  }
+
+  /// Renames a file to the first name that is free: this one, or one with a number.
+  /// - Parameter making: makes the call, or repeats it.
+  /// - Returns: the number; 0 for none.
+  /// - Throws: `EEXIST` if there are too many.
+  static func rename(
+    _ file: LocalPath, in directory: OpenDirectory, to target: OpenDirectory, freeNameLike name: LocalPath,
+    by making: (() -> Int32) -> Int32 = { $0() }
+  ) throws(SystemError) -> Int {
+    var result: Int32 = 0
+    for number in 0...Limits.numberedNameCount {
+      result = making { directory.rename(file, to: target, name.numbered(number)) }
+      if result == 0 { return number }
+      if -result != SHIM_EEXIST { break }
+    }
+    throw SystemError(result: result)
+  }
+}
+
+extension shim_file_status {
+  package func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// The servers that did not answer when they were asked about a delivered recording. An upload waits while they are asked.
+final class SilentServers {
+  private var servers: [(origin: String, silence: ServerSilence, error: UploadError)] = []
+
+  /// Why the server is not asked now; nil if it is.
+  func error(of origin: String, _ now: Int64) -> UploadError? {
+    servers.first { $0.origin == origin && !$0.silence.allowsQuestion(now) }?.error
+  }
+
+  func note(_ error: UploadError, of origin: String, _ now: Int64) {
+    if let index = servers.firstIndex(where: { $0.origin == origin }) {
+      servers[index].silence.note(now)
+      servers[index].error = error
+    } else {
+      servers.append((origin, ServerSilence(), error))
+      servers[servers.count - 1].silence.note(now)
+    }
+  }
+
+  func noteAnswer(of origin: String) { servers.removeAll { $0.origin == origin } }
+}
+
+/// Removing recordings from this machine that were delivered earlier.
+extension Uploader {
+  /// Removes the file of a delivered recording from this machine, if it is certainly the file that was delivered, the server still has
+  /// it, and nobody uses it.
+  /// - Parameters:
+  ///   - record: its record, which must be locked.
+  ///   - path: where the file is.
+  ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
+  ///   - after: its `trustsServer` and `trustsSettle` apply.
+  ///   - isForGigHive: whether it was delivered to a GigHive.
+  ///   - isDryRun: checks everything, and removes nothing.
+  /// - Returns: where the file is now; nil if it is gone, or would be.
+  package func removeFile(
+    of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
+    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, in directory: StateDirectory, cancellation: Cancellation
+  ) throws(KeptReason) -> LocalPath? {
+    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
+    let parent = try FileRemoval.parent(of: path, below: root)
+    let file: SourceFile
+    // Not through a link: only the recording itself may be removed.
+    do throws(FileError) {
+      file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
+    } catch { throw .unreadable(error) }
+    let removal = FileRemoval(file, record, removal, from: parent, trustsSettle: after.trustsSettle, in: directory)
+    try removal.check()
+    try removal.checkUnused()
+    let stored = try after.requirement(for: record, isForGigHive: isForGigHive)
+    try proveContent(of: file, record, cancellation)
+    if let stored { try examine(stored, after, cancellation) }
+    return isDryRun ? nil : try removal.run()
+  }
+
+  private func examine(
+    _ stored: StoredRecording, _ after: AfterDelivery, _ cancellation: Cancellation
+  ) throws(KeptReason) {
+    let presence: Presence
+    do throws(CancelDeleteError) { presence = try examine(stored, cancellation: cancellation) } catch {
+      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error)
+    }
+    if let reason = after.keptReason(for: presence) { throw reason }
+  }
+
+  /// Proves that the file has the content that was delivered: by its status time, or else by its SHA-256.
+  private func proveContent(
+    of file: SourceFile, _ record: UploadRecord, _ cancellation: Cancellation
+  ) throws(KeptReason) {
+    let space = slots.spare.buffers
+    space.clear()
+    let kind = shared.fileSystems.kind(of: file)
+    do throws(UploadError) {
+      let identity = try file.identity(using: space.ring.writableRun, on: kind)
+      guard identity.change(since: record.file.identity) == nil else { throw .file(file.path, .rewritten) }
+      let isUntouched = record.delivery?.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
+      if isUntouched, identity.isSameFile(as: record.file.identity) { return }
+      // A tag editor can restore the modification time. Without a known SHA-256, nothing proves that it did not.
+      guard let sha256 = record.delivery?.sha256 else { throw .file(file.path, .rewritten) }
+      let digest = try Digest(.sha256)
+      var offset: Int64 = 0
+      while offset < file.size {
+        if cancellation.isCancelled { throw .cancelled(hasSentAll: false) }
+        let run = UnsafeMutableRawBufferPointer(rebasing: space.ring.writableRun.prefix(space.runLength))
+        let count: Int
+        do throws(FileError) { count = try file.read(into: run, at: offset) } catch { throw .file(file.path, error) }
+        digest.update(UnsafeRawBufferPointer(rebasing: run[..<count]))
+        offset += Int64(count)
+      }
+      guard try digest.finishInHex() == sha256 else { throw .file(file.path, .rewritten) }
+    } catch { throw KeptReason(reading: error) }
+  }
+}
+
+extension KeptReason {
+  fileprivate init(reading error: UploadError) {
+    if case .file(_, let error) = error {
+      self = error.isChange ? .changed : .unreadable(error)
+    } else if case .cancelled = error {
+      self = .interrupted
+    } else {
+      self = .notComparable(error)
+    }
+  }
+}

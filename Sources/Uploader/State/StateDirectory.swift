@@ -51,7 +51,7 @@ package final class StateDirectory {
     self.warn = warn
   }
 
-  func makeDirectories() throws(StateError) {
+  private func makeDirectories() throws(StateError) {
     // A parent may exist and be unwritable. If it does not exist, that is the error.
     var failure: StateError?
     let ends = path.bytes.indices.filter { $0 > 0 && path.bytes[$0] == ASCII.slash } + [path.bytes.count]
@@ -116,7 +116,7 @@ package final class StateDirectory {
   /// - Parameters:
   ///   - fileName: the file to read.
   ///   - name: the name of its record.
-  func recordFile(_ fileName: String, of name: String) throws(StateError) -> RecordFile {
+  private func recordFile(_ fileName: String, of name: String) throws(StateError) -> RecordFile {
     let path = file(fileName)
     let descriptor = shim_open_for_reading(path.cName, 0)
     // Another process has just removed it.
@@ -176,5 +176,432 @@ package final class StateDirectory {
 
   func file(_ name: String) -> LocalPath {
     path.appendingName(Array(name.utf8))
+  }
+}
+
+/// The state directory of an ``Uploader``, opened when first needed.
+final class StateDirectoryCache {
+  private var directory: StateDirectory?
+  /// That of the uploads in progress.
+  var cancellation: Cancellation? { didSet { directory?.cancellation = cancellation } }
+
+  func open(_ path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) -> StateDirectory {
+    if let directory { return directory }
+    let opened = try StateDirectory(path, warn: warn)
+    opened.cancellation = cancellation
+    directory = opened
+    return opened
+  }
+}
+
+/// How records are written and removed, so that a power cut leaves either the previous or the new one.
+extension StateDirectory {
+  /// Writes the record so that it survives a power cut.
+  /// - Parameters:
+  ///   - intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
+  ///   - wasWritten: whether this process has written the record before, last time without an error, and held its lock since.
+  package func write(
+    _ record: UploadRecord, intoReservedSpace: Bool = false, wasWritten: Bool = false
+  ) throws(StateError) {
+    if try keepsCopies() {
+      return try writeTwice(record, hasReservedSpace: intoReservedSpace, wasWritten: wasWritten)
+    }
+    let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
+    let temporary = file(record.id + ".new")
+    // A longer record could not be read again.
+    guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
+    let target = file(RecordName(of: record).text)
+    var result: Int32 = -1
+    if intoReservedSpace {
+      let room = file(record.id + ".room")
+      result = store(bytes, in: room)
+      if result == 0 { result = rename(room.cName, target.cName) }
+      if result != 0 { releaseSpace(record.id) }
+    }
+    if result != 0 {
+      result = withBallast {
+        let result = store(bytes, in: temporary, isEmptied: true)
+        return result == 0 ? rename(temporary.cName, target.cName) : result
+      }
+    }
+    if result == 0 { result = syncNames() }
+    guard result == 0 else {
+      _ = unlink(temporary.cName)
+      throw failure(of: temporary, result)
+    }
+    if record.phase == .delivered { removeUndelivered(record.id) }
+  }
+
+  /// Syncs a delivered record that another process has written, and that may not survive a power cut yet.
+  func syncDelivery(_ id: String) throws(StateError) {
+    let file = file(id + ".delivered")
+    var result = sync(file)
+    if result == 0 { result = syncNames() }
+    guard result == 0 else { throw failure(of: file, result) }
+  }
+
+  /// Syncs what another process, or a write that failed, may have left only in memory.
+  func sync(_ file: LocalPath) -> Int32 {
+    let descriptor = shim_open_for_reading(file.cName, 0)
+    guard descriptor >= 0 else { return descriptor }
+    defer { _ = shim_close(descriptor) }
+    return shim_sync(descriptor)
+  }
+
+  /// Writes and syncs the bytes as the whole content of a file. Its name may not be on the disk yet.
+  /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
+  func store(_ bytes: [UInt8], in file: LocalPath, isEmptied: Bool = false) -> Int32 {
+    let descriptor = openForWriting(
+      file.cName, Int32(isEmptied ? SHIM_OPEN_TRUNCATE : SHIM_OPEN_CREATE))
+    guard descriptor >= 0 else { return descriptor }
+    var result = shim_write_all(descriptor, bytes, bytes.count)
+    if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
+    if result == 0 { result = shim_sync(descriptor) }
+    // Synced: nothing is left that closing it could lose.
+    _ = shim_close(descriptor)
+    return result
+  }
+
+  /// Reserves space for the record's last write: a delete token is issued only once, and must not be lost if the disk is full by
+  /// then. ``releaseSpace(_:)`` frees the space, or it becomes the record.
+  func reserveSpace(for record: UploadRecord) throws(StateError) {
+    let room = file(record.id + ".room")
+    // Writes bytes, because FAT and NFS have no fallocate(2).
+    var length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
+    if try keepsCopies() { length = 2 * (length + Limits.recordBlockLength) }
+    let bytes = [UInt8](repeating: 0, count: length)
+    let result = withBallast {
+      let descriptor = openForWriting(room.cName, Int32(SHIM_OPEN_TRUNCATE))
+      guard descriptor >= 0 else { return descriptor }
+      let result = shim_write_all(descriptor, bytes, bytes.count)
+      let closed = shim_close(descriptor)
+      return result == 0 ? closed : result
+    }
+    guard result == 0 else {
+      releaseSpace(record.id)
+      throw failure(of: room, result)
+    }
+  }
+
+  func releaseSpace(_ id: String) { _ = unlink(file(id + ".room").cName) }
+
+  func failure(of file: LocalPath, _ result: Int32) -> StateError {
+    Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
+  }
+
+  /// Removes what a delivered record does not need: its lock, and leftovers of a power cut. The lock must be held.
+  func tidy(delivered id: String) {
+    guard let record = try? read(id + ".delivered") else { return }
+    if !isMissing(file(id + ".record")) {
+      // The delivery may not be on the disk yet, if its writer was killed. Without a journal, the removal could be there first.
+      do throws(StateError) {
+        if try keepsCopies() {
+          try writeTwice(record)
+        } else {
+          try syncDelivery(id)
+          removeUndelivered(id)
+        }
+      } catch { return }
+    }
+    releaseSpace(id)
+    removeLock(id)
+  }
+
+  /// Removes the record that led to a delivery.
+  private func removeUndelivered(_ id: String) {
+    removeCopy(of: id + ".record")
+    _ = unlink(file(id + ".record").cName)
+  }
+
+  /// Removes the record. Its lock must be held.
+  package func remove(_ id: String) throws(StateError) {
+    var names: [RecordName] = []
+    for isDelivered in [false, true] {
+      let name = RecordName(number: RecordName.number(ofID: id), isDelivered: isDelivered)
+      let path = file(name.text)
+      removeCopy(of: name.text)
+      let result = unlink(path.cName)
+      guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
+      if result == 0 { names.append(name) }
+    }
+    releaseSpace(id)
+    clearRemovalDue(id)
+    removeLock(id)
+    _ = shim_sync_directory(self.path.cName)
+    noteRemoval(of: names)
+  }
+}
+
+/// Locks between processes: one for each upload, and one for the directory, while a record is looked for and created. They are held
+/// by flock(2), so the kernel releases them when a process ends.
+extension StateDirectory {
+  /// Locks an upload against other processes.
+  /// - Returns: nil if another process has locked it.
+  package func lock(_ id: String) throws(StateError) -> StateLock? {
+    try lock(file: file(id + ".lock"), changesDirectory: true)
+  }
+
+  /// Locks an upload and reads its record again: another process may have changed it since it was found.
+  package func lockRecord(_ id: String) throws(StateError) -> RecordLocking {
+    guard let lock = try lock(id) else { return .busy }
+    guard let record = try current(id) else {
+      removeLock(id)
+      return .gone
+    }
+    return .locked(lock, record)
+  }
+
+  /// Whether another process is working on the upload. It may begin to at any time.
+  package func isLocked(_ id: String) -> Bool {
+    // Held, so that a process that is about to resume the upload waits for a moment instead of finding it locked.
+    guard let creation = try? lockForCreation() else { return false }
+    defer { withExtendedLifetime(creation) {} }
+    do throws(StateError) { return try lock(file: file(id + ".lock"), mustExist: true) == nil } catch { return false }
+  }
+
+  /// Locks the directory, in order to look for a record and create one.
+  /// - Returns: nil if another process has locked it for the moment.
+  func lockForCreation() throws(StateError) -> StateLock? {
+    let file = file("directory.lock")
+    do throws(StateError) { return try lock(file: file) } catch {
+      // The directory has been removed in the meantime.
+      guard case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT else { throw error }
+      try makeDirectories()
+      return try lock(file: file)
+    }
+  }
+
+  /// - Parameters:
+  ///   - mustExist: does not create the file.
+  ///   - changesDirectory: whether it can create a name, so that the directory's stamp changes.
+  func lock(file: LocalPath, mustExist: Bool = false, changesDirectory: Bool = false) throws(StateError) -> StateLock? {
+    // The index is also locked like this, and keeps its content.
+    let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
+    let name = file.cName
+    for _ in 0..<Limits.removedLockCount {
+      let descriptor = withBallast {
+        let result = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+        guard result < 0, changesDirectory, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
+          return result
+        }
+        return shim_open_for_writing(name, Int32(SHIM_OPEN_EXISTING))
+      }
+      guard descriptor >= 0 else { throw failure(of: file, descriptor) }
+      let lock = StateLock(descriptor: descriptor)
+      let result = shim_lock(descriptor)
+      if result == 0 { return lock }
+      if -result == SHIM_EAGAIN { return nil }
+      // Another process has removed it since it was opened. The next one of this name counts.
+      guard -result == SHIM_ENOENT else { throw .unusable(file, SystemError(result: result)) }
+    }
+    return nil
+  }
+
+  /// Removes the lock file. The record must not exist, or not yet.
+  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cName) }
+}
+
+/// A lock, held while this object exists. The kernel releases it when the process ends in any way.
+package final class StateLock {
+  let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { _ = shim_close(descriptor) }
+
+  /// Whether other users cannot read its file, nor then the records beside it. On FAT, that depends on how it is mounted.
+  var isPrivate: Bool {
+    var status = shim_file_status()
+    return shim_fstat(descriptor, &status) == 0 && status.mode & 0o077 == 0
+  }
+}
+
+/// The result of locking the record of an upload.
+package enum RecordLocking {
+  case locked(StateLock, UploadRecord)
+  /// Another process has locked it.
+  case busy
+  /// There is no such record, or no longer.
+  case gone
+}
+
+/// What a process leaves behind that is killed while it creates a record: `ID.lock`, `ID.new` and `ID.room` without a record.
+extension StateDirectory {
+  /// Removes what is left of records that were never written. The directory must be locked (``lockForCreation()``), so that no process is
+  /// creating a record before it has locked it. Another change than those of this program has come first, so this is rare.
+  func tidyLeftovers() {
+    for id in leftovers() {
+      do throws(StateError) {
+        guard let lock = try lock(id) else { continue }
+        defer { withExtendedLifetime(lock) {} }
+        let names = [id + ".record", id + ".delivered"]
+        guard names.allSatisfy({ isMissing(file($0)) && isMissing(file(copyName($0))) }) else { continue }
+        _ = unlink(file(id + ".new").cName)
+        releaseSpace(id)
+        removeLock(id)
+      } catch { continue }
+    }
+  }
+
+  private final class Leftovers { var ids: [String] = [] }
+
+  /// The IDs that seem to have no record, some at a time.
+  private func leftovers() -> [String] {
+    let found = Leftovers()
+    // What cannot be seen now is left for the next time.
+    try? visitFiles { [self] name in
+      guard let id = name.leftoverID, found.ids.count < Limits.leftoverCount, !found.ids.contains(id) else { return }
+      if isMissing(file(id + ".record")), isMissing(file(id + ".delivered")) { found.ids.append(id) }
+    }
+    return found.ids
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The ID in the name of a file that belongs to a record.
+  fileprivate var leftoverID: String? {
+    guard let dot = firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    let id = String(decoding: self[..<dot], as: UTF8.self)
+    let isLeftover = [".lock", ".new", ".room"].contains { self[dot...].elementsEqual($0.utf8) }
+    return isLeftover && UploadRecord.isID(id) ? id : nil
+  }
+}
+
+/// Records on FAT. There a rename is several writes, and a power cut between them can take both files; space that a removed file
+/// frees may be used again before the removal is on the disk. So nothing is renamed or freed: a record is overwritten where it is,
+/// after the same bytes were synced in its copy, `ID.record~`. If a power cut tears one file, the other is whole. The record
+/// takes precedence while it is whole, so an outdated copy by another version of the program does no harm. Both are
+/// padded, so that they hardly ever need more space.
+extension StateDirectory {
+  func hasAtomicRename() throws(StateError) -> Bool {
+    let descriptor = shim_open_for_reading(path.cName, 0)
+    guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
+    defer { _ = shim_close(descriptor) }
+    return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
+  }
+
+  /// The copy of a record that is damaged or missing; nil if there is none that is whole.
+  func copy(of name: String) throws(StateError) -> UploadRecord? {
+    guard case .whole(let record)? = try? recordFile(copyName(name), of: name), try keepsCopies() else { return nil }
+    return record
+  }
+
+  private func removeCopy(of name: String) {
+    if (try? keepsCopies()) ?? true { _ = unlink(file(copyName(name)).cName) }
+  }
+
+  /// Writes the record so that it survives a power cut.
+  /// - Parameters:
+  ///   - hasReservedSpace: whether space was reserved for it (``reserveSpace(for:)``), which is then released.
+  ///   - wasWritten: whether the record and its copy are on the disk for certain, with their names.
+  private func writeTwice(
+    _ record: UploadRecord, hasReservedSpace: Bool = false, wasWritten: Bool = false
+  ) throws(StateError) {
+    let name = RecordName(of: record).text
+    let bytes = record.encoded(paddedTo: Limits.recordBlockLength, crc32: { shim_crc32($0, $0.count) })
+    // A longer record could not be read again.
+    guard bytes.count <= Limits.recordLength else { throw .unusable(file(name), SystemError(code: SHIM_EFBIG)) }
+    let isNew = isMissing(file(name))
+    let wasWritten = wasWritten && !isNew
+    var hasReservedSpace = hasReservedSpace
+    let order = try order(of: name)
+    if !isNew, !wasWritten { try secure(order[1]) }
+    var result: Int32 = 0
+    // A second attempt leaves alone what is whole by then.
+    for name in order where result == 0 {
+      // The space that is reserved for it comes first.
+      guard hasReservedSpace else {
+        result = withBallast { overwrite(name, with: bytes, isNameSafe: wasWritten) }
+        continue
+      }
+      result = overwrite(name, with: bytes, isNameSafe: wasWritten)
+      guard result != 0 else { continue }
+      releaseSpace(record.id)
+      hasReservedSpace = false
+      // Before the space is used again.
+      _ = shim_sync_directory(path.cName)
+      result = withBallast { overwrite(name, with: bytes, isNameSafe: wasWritten) }
+    }
+    guard result == 0 else {
+      if isNew {
+        _ = unlink(file(name).cName)
+        removeCopy(of: name)
+      }
+      throw failure(of: file(name), result)
+    }
+    if hasReservedSpace { releaseSpace(record.id) }
+    if record.phase == .delivered { removeUndelivered(record.id) }
+  }
+
+  /// What stays while the other file is overwritten must be on the disk. It may be whole in memory alone, because the last write failed
+  /// or its process was killed.
+  private func secure(_ name: String) throws(StateError) {
+    let result = sync(file(name))
+    guard result == 0 || -result == SHIM_ENOENT else { throw failure(of: file(name), result) }
+  }
+
+  private func overwrite(_ name: String, with bytes: [UInt8], isNameSafe: Bool) -> Int32 {
+    let result = store(bytes, in: file(name))
+    return result == 0 && !isNameSafe ? shim_sync_directory(path.cName) : result
+  }
+
+  /// The copy comes first, unless it is all that there is. Nothing is written while neither can be read: the other one may be torn.
+  private func order(of name: String) throws(StateError) -> [String] {
+    let names = [copyName(name), name]
+    do throws(StateError) {
+      if case .damaged = try recordFile(name, of: name) { return names.reversed() }
+    } catch {
+      // It may be whole all the same, and its copy may not.
+      guard case .whole? = try? recordFile(copyName(name), of: name) else { throw error }
+      return names.reversed()
+    }
+    return names
+  }
+
+  private func copyName(_ name: String) -> String { name + "~" }
+}
+
+/// The file `form-limits`. Two processes may write it at the same time, and an entry that is lost costs one refused form.
+extension StateDirectory {
+  private var formLimitsFile: LocalPath { file("form-limits") }
+
+  private var formLimits: FormLimits {
+    let descriptor = shim_open_for_reading(formLimitsFile.cName, 0)
+    guard descriptor >= 0 else { return FormLimits(decoding: []) }
+    defer { _ = shim_close(descriptor) }
+    return FormLimits(decoding: (try? SmallFile.read(descriptor, limit: Limits.formLimitsLength)) ?? [])
+  }
+
+  /// The request with the threshold for tus that the destination needs.
+  func adapted(_ request: UploadRequest) -> UploadRequest {
+    guard request.maySendTus, let length = formLimits.length(at: request.base.text, now: shim_unix_seconds()) else {
+      return request
+    }
+    var request = request
+    request.tusThreshold = min(request.tusThreshold, length)
+    return request
+  }
+
+  /// A form with a file of this length was refused as too large.
+  func noteRefusedForm(_ request: UploadRequest, length: Int64) {
+    change { $0.noteRefusal(of: length, at: request.base.text, now: shim_unix_seconds()) }
+  }
+
+  /// A form with a file of this length was accepted.
+  func noteAcceptedForm(_ request: UploadRequest, length: Int64) {
+    change { $0.noteSuccess(of: length, at: request.base.text) }
+  }
+
+  private func change(_ change: (inout FormLimits) -> Void) {
+    let before = formLimits
+    var limits = before
+    change(&limits)
+    guard limits != before else { return }
+    let temporary = file("form-limits.new")
+    if store(limits.encoded, in: temporary, isEmptied: true) == 0 {
+      _ = rename(temporary.cName, formLimitsFile.cName)
+    } else {
+      _ = unlink(temporary.cName)
+    }
   }
 }

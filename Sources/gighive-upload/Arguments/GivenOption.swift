@@ -24,3 +24,218 @@ struct GivenOption {
   /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
 }
+
+/// The arguments of options, parsed.
+extension GivenOption {
+  func uri() throws(UsageError) -> TargetURI {
+    do throws(TargetURIError) { return try TargetURI(text) } catch {
+      throw UsageError(label + ": " + GivenOption.text(of: error))
+    }
+  }
+
+  private static func text(of error: TargetURIError) -> String {
+    switch error {
+    case .tooLong(let limit): "the URL is longer than " + String(limit) + " bytes."
+    case .unsupportedScheme: "the URL must begin with https:// or http://."
+    case .missingHost: "the URL has no host."
+    case .invalidHost: "the URL's host is not valid."
+    case .invalidPort: "the URL's port is not a number from 1 to 65535."
+    case .containsUserInformation: "a URL must not contain a user name or password; use --user and --password-file."
+    case .invalidCharacter: "the URL contains a character that must be percent-encoded."
+    }
+  }
+
+  func field() throws(UsageError) -> FormField {
+    let bytes = argument.bytes
+    guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
+      throw UsageError(label + ": use NAME=VALUE.")
+    }
+    return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
+  }
+
+  func metadata() throws(UsageError) -> FormField {
+    let bytes = argument.bytes
+    let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    guard bytes.contains(UInt8(ascii: "=")), TusFields.isKey(name) else {
+      throw UsageError("--metadata: use NAME=VALUE; NAME is ASCII without spaces or commas.")
+    }
+    return FormField(name, bytes: Array(bytes.dropFirst(name.utf8.count + 1)))
+  }
+
+  func header() throws(UsageError) -> CustomField {
+    do throws(CustomFieldError) {
+      let field = try CustomField(line: argument.bytes)
+      guard !CustomField.isSecret(field.name) else { throw .secret(name: field.name) }
+      return field
+    } catch {
+      if case .secret(let name) = error {
+        throw UsageError(
+          "--header: " + name + " holds a secret, and other users can see command lines; use --header-file FILE."
+        )
+      }
+      throw UsageError("--header: " + error.message)
+    }
+  }
+
+  func uploadProtocol() throws(UsageError) -> UploadProtocol {
+    try choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
+  }
+
+  func pattern() throws(UsageError) -> Glob {
+    do throws(GlobError) { return try Glob(parsing: argument.bytes) } catch {
+      switch error {
+      case .empty: throw UsageError(label + ": the pattern is empty.")
+      case .tooLong(let limit): throw UsageError(label + ": the pattern is longer than " + String(limit) + " bytes.")
+      case .slash: throw UsageError(label + ": a pattern matches file names and cannot contain \"/\".")
+      case .unclosedSet: throw invalid("a pattern: it has a \"[\" without a \"]\"")
+      }
+    }
+  }
+
+  func size() throws(UsageError) -> Int64 {
+    guard let size = Quantity.size(text) else { throw invalid("a size, such as 500M, 6Gi or 1000000") }
+    return size
+  }
+
+  func size(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
+    let size = try size()
+    guard range.contains(size) else {
+      throw invalid("a size from " + String(range.lowerBound) + " to " + String(range.upperBound) + " bytes")
+    }
+    return size
+  }
+
+  func rateSchedule() throws(UsageError) -> RateSchedule {
+    do throws(RateScheduleError) { return try RateSchedule(parsing: text, rate: { Quantity.size($0) }) } catch {
+      throw UsageError(label + ": " + GivenOption.text(of: error))
+    }
+  }
+
+  private static func text(of error: RateScheduleError) -> String {
+    switch error {
+    case .tooLong(let limit): "the timetable has more than " + String(limit) + " entries."
+    case .entry(let word): "\"" + PrintableText.line(word) + "\" is not an entry such as 08:00,1M or Sat-23:30,off."
+    case .rate(let word): "\"" + PrintableText.line(word) + "\" is not off, pause, or a number of bytes from 1 to 1T."
+    case .repeated(let word): "two entries have the same time as \"" + PrintableText.line(word) + "\"."
+    case .pausesForever: "nothing would ever be sent; add an entry with a rate, or off."
+    }
+  }
+
+  func duration() throws(UsageError) -> Int64 {
+    guard let duration = Quantity.duration(text) else {
+      throw invalid("a duration greater than zero, such as 500ms, 30s or 2m")
+    }
+    return duration
+  }
+
+  /// A time or `forever`.
+  func retryLimit() throws(UsageError) -> RetryLimit {
+    if text == "forever" { return .forever }
+    guard let time = Quantity.duration(text), AllowedRanges.retryTime.contains(time) else {
+      throw invalid("forever, or a time from 1s to 365d, such as 30m, 12h or 7d")
+    }
+    return .time(milliseconds: time)
+  }
+
+  /// A duration of any length, in milliseconds.
+  func age() throws(UsageError) -> Int64 {
+    guard let age = Quantity.duration(text, upTo: .max) else { throw invalid("an age, such as 12h, 30d or 8w") }
+    return age
+  }
+
+  func count(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
+    guard let count = ASCII.decimal(text.utf8), range.contains(count) else {
+      throw invalid("a number from " + String(range.lowerBound) + " to " + String(range.upperBound))
+    }
+    return count
+  }
+
+  /// One of several words.
+  func choice<Choice>(_ choices: [(String, Choice)]) throws(UsageError) -> Choice {
+    if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
+    let words = choices.map { $0.0 }
+    throw invalid(words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1])
+  }
+
+  func progressStyle() throws(UsageError) -> Report.ProgressStyle {
+    try choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+  }
+
+  func jsonProgress() throws(UsageError) -> JSONProgressInterval {
+    if text == "none" { return .never }
+    guard let interval = Quantity.duration(text) else {
+      throw invalid("none or a duration greater than zero, such as 500ms, 10s or 1m")
+    }
+    return .every(milliseconds: interval)
+  }
+
+  func invalid(_ expected: String) -> UsageError {
+    UsageError(
+      label + ": \"" + PrintableText.line(text) + "\" is not " + expected + ".")
+  }
+}
+
+/// `--after keep|delete|move=DIR`
+extension GivenOption {
+  /// - Returns: nil for `keep`.
+  func removal() throws(UsageError) -> AfterDelivery.Removal? {
+    if text == "keep" { return nil }
+    if text == "delete" { return .delete }
+    guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, delete or move=DIR") }
+    return .move(target)
+  }
+
+  /// The argument, which means the same in any working directory.
+  var withAbsoluteTarget: LocalPath {
+    guard let target = moveTarget, !target.bytes.isEmpty else { return argument }
+    return argument.replacingTarget(with: target.absolute ?? target)
+  }
+
+  private var moveTarget: LocalPath? { option == .after ? argument.moveTarget : nil }
+}
+
+extension LocalPath {
+  private static let move = Array("move=".utf8)
+
+  /// The directory of an argument `move=DIR`; nil for other arguments.
+  var moveTarget: LocalPath? {
+    bytes.starts(with: LocalPath.move) ? LocalPath(bytes: Array(bytes.dropFirst(LocalPath.move.count))) : nil
+  }
+
+  func replacingTarget(with target: LocalPath) -> LocalPath { LocalPath(bytes: LocalPath.move + target.bytes) }
+}
+
+/// Sizes and durations as typed on the command line.
+enum Quantity {
+  /// Bytes: a whole number with an optional unit: k M G T (powers of 1000) or Ki Mi Gi Ti (of 1024), with or without B.
+  static func size(_ text: String) -> Int64? {
+    number(
+      text,
+      units: [
+        ("", 1), ("B", 1), ("k", 1000), ("kB", 1000), ("K", 1000), ("KB", 1000), ("M", 1_000_000), ("MB", 1_000_000),
+        ("G", 1_000_000_000), ("GB", 1_000_000_000), ("T", 1_000_000_000_000), ("TB", 1_000_000_000_000),
+        ("Ki", 1 << 10), ("KiB", 1 << 10), ("Mi", 1 << 20), ("MiB", 1 << 20), ("Gi", 1 << 30), ("GiB", 1 << 30),
+        ("Ti", 1 << 40), ("TiB", 1 << 40),
+      ])
+  }
+
+  /// Milliseconds: a whole number greater than zero, with an optional unit: ms, s (the default), m, h, d, w.
+  static func duration(_ text: String, upTo limit: Int64 = Limits.timeoutMilliseconds) -> Int64? {
+    let milliseconds = number(
+      text,
+      units: [
+        ("", 1000), ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000),
+      ])
+    guard let milliseconds, milliseconds > 0, milliseconds <= limit else { return nil }
+    return milliseconds
+  }
+
+  private static func number(_ text: String, units: [(String, Int64)]) -> Int64? {
+    let digits = text.utf8.prefix { ASCII.isDigit($0) }
+    let unit = text.utf8.dropFirst(digits.count)
+    guard let value = ASCII.decimal(digits), let factor = units.first(where: { $0.0.utf8.elementsEqual(unit) })?.1
+    else { return nil }
+    let (product, overflow) = value.multipliedReportingOverflow(by: factor)
+    return overflow ? nil : product
+  }
+}

@@ -240,3 +240,94 @@ final class Batch {
       : "has no file to send; hidden and temporary files are skipped."
   }
 }
+
+/// A file to send, and where it came from.
+struct BatchFile {
+  let path: LocalPath
+  /// The directory in which it was found, by this program or by the one that writes the list; nil if it was named.
+  var foundBelow: LocalPath?
+  /// Whether it is not sent without a record.
+  var needsRecord = false
+  /// What a watcher has judged to be finished: only this is sent.
+  var judged: FileSighting?
+  /// Whether its content is compared if it was delivered and may have been changed since, now that nothing else is to be sent.
+  var isCompared = false
+  /// What a list says about it.
+  var options: [GivenOption] = []
+
+  var isFound: Bool { foundBelow != nil }
+}
+
+/// Why a file is refused before anything is sent.
+enum UnsendableFile: Error {
+  /// What describes it has an error, or cannot be read. The message has the name of the file.
+  case undescribed(message: String, exitCode: Int32, again: Reattempt)
+  /// The file itself is not there, or cannot be examined.
+  case absent(LocalPath, FileError)
+
+  /// The description of the file has an error.
+  init(_ file: LocalPath, _ error: UsageError) {
+    self = .undescribed(
+      message: PrintableText.line(file.lastComponent) + ": " + error.message, exitCode: ExitCode.usage, again: .rarely)
+  }
+
+  /// A file beside it cannot be read.
+  init(_ file: LocalPath, _ other: String, _ error: SystemError) {
+    self = .undescribed(
+      message: PrintableText.line(file.lastComponent) + ": " + other + " cannot be read: " + error.text + ".",
+      exitCode: ExitCode.inputFile, again: .soon)
+  }
+
+  var message: String {
+    switch self {
+    case .undescribed(let message, _, _): message
+    case .absent(let file, let error): UploadError.file(file, error).message
+    }
+  }
+}
+
+/// Recordings that an earlier run delivered but could not remove at that moment, and that this run has found again.
+final class DueRemovals {
+  private let arguments: SendArguments
+  private let removal: AfterDelivery.Removal
+  private let records: Records
+  private let report: Report
+  private let file: (Int) -> BatchFile
+  private var due: [(recordID: String, file: BatchFile)] = []
+
+  /// - Parameter file: that of a request.
+  /// - Returns: nil if nothing is to be removed.
+  init?(_ arguments: SendArguments, _ report: Report, file: @escaping (Int) -> BatchFile) {
+    guard let removal = arguments.template.afterDelivery.removal, !arguments.isDryRun,
+      let records = Records(arguments.common, report)
+    else { return nil }
+    self.arguments = arguments
+    self.removal = removal
+    self.records = records
+    self.report = report
+    self.file = file
+  }
+
+  /// A file was skipped, because this upload has delivered it.
+  /// - Returns: whether its removal is due.
+  func keepIfDue(_ recordID: String, of request: Int) -> Bool {
+    guard records.directory.isRemovalDue(recordID) else { return false }
+    if due.count < Limits.dueRemovalCount { due.append((recordID, file(request))) }
+    return true
+  }
+
+  /// Retries the removals. This is done when nothing is uploaded, because it may have to read whole files.
+  func run(_ cancellation: Cancellation) {
+    let remover = Remover(
+      removal, arguments.template.afterDelivery, arguments.options, records, report, cancellation)
+    for (recordID, file) in due where !cancellation.isCancelled && !cancellation.isFinishing {
+      do throws(StateError) {
+        guard let record = try records.directory.current(recordID),
+          let reason = try remover.remove(record, at: file.path, below: file.foundBelow)
+        else { continue }
+        if reason.endsRemoval { records.directory.clearRemovalDue(recordID) }
+      } catch { report.warn(UploadError.state(error).explanation) }
+    }
+    due = []
+  }
+}

@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// What the options say about one recording: the form, and what a server is told about the file.
@@ -27,6 +28,210 @@ struct RecordingOptions {
     case .metadata: metadata.append(try given.metadata())
     case .fileName: fileName = given.argument.bytes
     default: break
+    }
+  }
+}
+
+/// The options that a sidecar or a list may contain: what describes the recording, but never where it goes.
+enum DescriptiveOptions {
+  private static let options: [Option] = [
+    .label, .eventDate, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes, .field,
+  ]
+
+  /// - Parameter place: for messages, such as "FILE:12: ".
+  static func option(_ name: [UInt8], _ place: String) throws(UsageError) -> Option {
+    if let option = options.first(where: { OptionTable.name(of: $0).utf8.elementsEqual(name) }) { return option }
+    if OptionTable.all.contains(where: { $0.name.utf8.elementsEqual(name) }) {
+      throw UsageError(
+        place + PrintableText.line(String(decoding: name, as: UTF8.self))
+          + " is not allowed here, only options that describe the recording.")
+    }
+    let nearest = Suggestion.nearest(to: name, among: options.map { OptionTable.name(of: $0) })
+    throw UsageError(
+      place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
+        + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+  }
+}
+
+/// The request for each file.
+extension SendArguments {
+  /// Checks what is said about all recordings, before anything is sent, and prepares the request that most of them share.
+  mutating func prepareTemplate() throws(UsageError) {
+    now = shim_unix_seconds()
+    for given in options {
+      if let template = try given.template(), template.constant == nil { sharesTemplate = false }
+    }
+    let day = EventDay(of: options)
+    // Named files get today's date, unless another one is given. Other files each have their own.
+    let mayLackDay = isRecursive || list != nil || day == .modified
+    var date: String?
+    do throws(UsageError) {
+      date = try (day ?? .today).date(now: now, modified: nil, dayStart: dayStart)
+    } catch {
+      if needsDate, !mayLackDay { throw error }
+      sharesTemplate = false
+    }
+    // No value is empty.
+    let sample = TemplateValues(
+      path: "/dir/name", modified: LocalTime(unixSeconds: now), host: Array("host".utf8))
+    var expanded: [GivenOption] = []
+    for given in options { expanded.append(try given.expanded(sample)) }
+    // The label may come from the recording's own file. Without one, its request fails later.
+    if isForGigHive, !options.contains(where: { $0.option == .label }), mayHaveSidecars {
+      expanded.append(GivenOption(option: .label, argument: "-"))
+      sharesTemplate = false
+    }
+    try fill(&template, expanded, date: date ?? "2000-01-01", isDefault: !(day?.isGiven ?? false))
+  }
+
+  /// Whether a date is sent: always to GigHive, to other servers only if one was given.
+  private var needsDate: Bool { isForGigHive || EventDay(of: options) != nil }
+
+  private var mayHaveSidecars: Bool {
+    recordID == nil && (isRecursive || list != nil || files.contains { Sidecar(of: $0).exists })
+  }
+
+  /// The request for one of the files.
+  /// - Parameter mayHaveSidecar: whether to look for a file beside it.
+  func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(UnsendableFile) -> UploadRequest {
+    var request = template
+    request.file = file.path
+    request.foundBelow = file.foundBelow
+    request.needsRecord = file.needsRecord
+    request.judged = file.judged
+    request.defersComparison = !file.isCompared
+    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
+    request.sidecar = sidecar?.seen
+    let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)
+    let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
+    let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
+    // A watcher and its worker can run for months.
+    let isOfWatcher = file.isFound && (isWatching || list != nil)
+    let hasOwnDay = day == .modified || day == .today && isOfWatcher
+    if own.isEmpty, sharesTemplate, !hasOwnDay || !needsDate { return request }
+    let seen: FileSighting
+    do throws(FileError) { seen = try SendArguments.sighting(of: file.path) } catch {
+      // Its record has the values.
+      if recordID != nil { return request }
+      // A moment later it may be there, and would be sent without them.
+      throw .absent(file.path, error)
+    }
+    request.lastSeen = seen
+    do throws(UsageError) {
+      let modified = seen.identity.modifiedSeconds
+      let path =
+        file.path.directoryName == nil
+        ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
+      let values = TemplateValues(
+        path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
+      var expanded: [GivenOption] = []
+      for option in given { expanded.append(try option.expanded(values)) }
+      let hasDate = isForGigHive || EventDay(of: given) != nil
+      let now = isOfWatcher ? shim_unix_seconds() : now
+      let date =
+        hasDate ? try day.date(now: now, modified: modified, isFound: file.isFound, dayStart: dayStart) : nil
+      try fill(&request, expanded, date: date, isDefault: !day.isGiven)
+    } catch { throw UnsendableFile(file.path, error) }
+    return request
+  }
+
+  /// Describes the recording in a request.
+  /// - Parameters:
+  ///   - expanded: all options, with templates that are constant.
+  ///   - date: of the event, for GigHive, or if it was asked for.
+  ///   - isDefault: whether that date is a default.
+  private func fill(
+    _ request: inout UploadRequest, _ expanded: [GivenOption], date: String?, isDefault: Bool
+  ) throws(UsageError) {
+    var recording = try RecordingOptions(expanded)
+    let asksForDate = !recording.form.eventDate.isEmpty
+    if isForGigHive || asksForDate { recording.form.eventDate = date ?? "" }
+    if let server {
+      do throws(EventFormError) { try recording.form.validate() } catch { throw UsageError(error.explanation) }
+      request.hasDefaultEventDate = isDefault
+      request.destination = .gigHive(server, recording.form.completed(today: date ?? ""))
+    }
+    // Other endpoints get only the fields that were given, without defaults.
+    request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
+    request.extraMetadata = recording.metadata
+    request.fileNameBytes = recording.fileName
+    let hasDate = !recording.form.eventDate.isEmpty
+    request.note =
+      givenNote
+      ?? StoredOptions.text(
+        of: expanded.filter { $0.option != .eventDate }, eventDate: hasDate ? recording.form.eventDate : nil)
+  }
+
+  private static func sighting(of file: LocalPath) throws(FileError) -> FileSighting {
+    var status = shim_file_status()
+    let result = shim_stat(file.cName, &status)
+    guard result == 0 else { throw FileError(absence: SystemError(result: result)) }
+    return FileSighting(status)
+  }
+
+  /// With a slash at its end; empty if there is none.
+  private static let workingDirectory = LocalPath(bytes: []).absolute?.bytes ?? []
+
+  private static let hostName: [UInt8] = {
+    var name = [CChar](repeating: 0, count: Limits.hostNameLength + 1)
+    guard shim_host_name(&name, name.count) == 0 else { return [] }
+    return LocalPath(cString: name).bytes
+  }()
+}
+
+/// Options whose arguments can be templates, such as `--label '{stem}'`.
+extension GivenOption {
+  /// The argument's part that is a template, parsed; nil if the option takes none.
+  func template() throws(UsageError) -> Template? {
+    guard isTemplate else { return nil }
+    do throws(TemplateError) { return try Template(parsing: Array(argument.bytes[templateStart...])) } catch {
+      throw UsageError(label + ": " + GivenOption.text(of: error))
+    }
+  }
+
+  /// The same option for one file, still as a template.
+  func expanded(_ values: TemplateValues) throws(UsageError) -> GivenOption {
+    guard let template = try template(), template.constant == nil else { return self }
+    var bytes = template.expanded(values)
+    // A form is text. The name of a file keeps its bytes.
+    if option != .fileName { bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
+    return replacingTemplate(with: Template.escaped(bytes))
+  }
+
+  /// The same option with the text that its constant template stands for.
+  func literal() throws(UsageError) -> GivenOption {
+    guard let text = try template()?.constant else { return self }
+    return replacingTemplate(with: text)
+  }
+
+  var isTemplate: Bool {
+    switch option {
+    case .label, .orgName, .participants, .keywords, .location, .notes, .field, .metadata, .fileName: true
+    default: false
+    }
+  }
+
+  /// Behind NAME= of a field.
+  private var templateStart: Int {
+    guard option == .field || option == .metadata else { return 0 }
+    return argument.bytes.firstIndex(of: UInt8(ascii: "=")).map { $0 + 1 } ?? argument.bytes.count
+  }
+
+  private func replacingTemplate(with bytes: [UInt8]) -> GivenOption {
+    GivenOption(
+      option: option, argument: LocalPath(bytes: argument.bytes[..<templateStart] + bytes), place: place, isOn: isOn)
+  }
+
+  private static func text(of error: TemplateError) -> String {
+    let names = Template.names.map { "{" + $0 + "}" }.joined(separator: ", ")
+    switch error {
+    case .unknownName(let name):
+      return "unknown placeholder {" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "}; use " + names
+        + ". For a literal brace, write {{ or }}."
+    case .strayBrace(let byte):
+      let brace = byte == UInt8(ascii: "{") ? "{" : "}"
+      return "\"" + brace + "\" is not part of a placeholder (" + names + "). For a literal brace, write " + brace
+        + brace + "."
     }
   }
 }

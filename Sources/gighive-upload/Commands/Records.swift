@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// The records that a command works on.
@@ -38,5 +39,59 @@ struct Records {
     let code = UploadError.state(error).exitCode()
     report.failed(message, exitCode: code, about: record)
     return code
+  }
+}
+
+/// `resume --all --server URL`, `clean DIR --server URL` and the like: only uploads to that destination.
+struct DestinationFilter {
+  private let option: Option
+  private let endpoint: String
+
+  /// - Returns: nil if no destination was given.
+  init?(_ options: [GivenOption], isAll: Bool) throws(UsageError) {
+    let destinations = options.filter { $0.option.isDestination }
+    guard let given = destinations.last else { return nil }
+    guard isAll else { throw UsageError(given.label + " works only with --all, not with upload IDs.") }
+    guard destinations.allSatisfy({ $0.option == given.option }) else {
+      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+    }
+    option = given.option
+    endpoint = try given.uri().text
+  }
+
+  func includes(_ record: UploadRecord) -> Bool {
+    record.destination.endpoint == endpoint && StoredOptions.name(option, in: record.note)
+  }
+}
+
+/// `gighive-upload list --prune AGE`: drops the records of uploads that are over and whose files are gone. The server is not
+/// contacted.
+enum Prune {
+  static func run(olderThan milliseconds: Int64, _ records: Records, _ report: Report) throws(StateError) {
+    // Rounded up.
+    let age = (milliseconds - 1) / 1000 + 1
+    let now = shim_unix_seconds()
+    func isPrunable(_ record: UploadRecord) -> Bool {
+      record.isOver(for: age, now: now) && record.locateFile() == .gone
+    }
+    var count = 0
+    var failure: StateError?
+    try records.directory.walk(.all) { record in
+      guard isPrunable(record) else { return }
+      do throws(StateError) {
+        // Another process may be deleting the recording.
+        guard case .locked(let lock, let current) = try records.directory.lockRecord(record.id) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        guard isPrunable(current) else {
+          if current.phase == .delivered { records.directory.removeLock(record.id) }
+          return
+        }
+        try records.directory.remove(record.id)
+        count += 1
+        if report.isJSON { report.reportRemoval(record, "forgotten", "forgotten.") }
+      } catch { failure = failure ?? error }
+    }
+    report.say(String(count) + (count == 1 ? " record" : " records") + " dropped.")
+    if let failure { throw failure }
   }
 }

@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// `gighive-upload resume [ID... | --all] [options]`
@@ -87,5 +88,173 @@ enum Resume {
           return request
         }, cancellation: cancellation, observer: observer)
     }
+  }
+}
+
+/// The uploads to resume, in order. Only the next one is held.
+final class ResumeQueue {
+  final class Upload {
+    let id: String
+    let file: LocalPath
+    private let made: Result<SendArguments, UsageError>
+
+    fileprivate init(_ record: UploadRecord, isNamed: Bool, with options: [GivenOption]) {
+      id = record.id
+      file = record.file.path
+      do throws(UsageError) {
+        var arguments = try SendArguments(
+          options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), recordID: record.id,
+          note: StoredOptions.text(of: record.note, with: options))
+        // Between now and its turn, another process may send it.
+        arguments.template.isChosen = isNamed
+        do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
+          throw UsageError(error.message)
+        }
+        made = .success(arguments)
+      } catch { made = .failure(error) }
+    }
+
+    /// The arguments that `send` would have.
+    func arguments() throws(UsageError) -> SendArguments { try made.get() }
+
+    /// Whether both can be sent by one ``Uploader``.
+    func sharesConfiguration(with other: Upload) -> Bool {
+      guard case .success(let one) = made, case .success(let another) = other.made else { return false }
+      return one.sharesConfiguration(with: another)
+    }
+  }
+
+  /// nil if the uploads were named.
+  let skipped: SkippedUploads?
+  /// Why there are no more; nil if all of them were read.
+  private(set) var failure: StateError?
+  private enum Source {
+    /// In reverse order.
+    case named([UploadRecord])
+    case walk(RecordWalk)
+    case exhausted
+  }
+  private var source: Source
+  private let filter: DestinationFilter?
+  private let options: [GivenOption]
+  private var ahead: Upload?
+
+  /// - Parameter options: those given now.
+  init(_ records: [UploadRecord], with options: [GivenOption]) {
+    source = .named(records.reversed())
+    filter = nil
+    skipped = nil
+    self.options = options
+  }
+
+  init(all walk: RecordWalk, _ filter: DestinationFilter?, _ skipped: SkippedUploads, with options: [GivenOption]) {
+    source = .walk(walk)
+    self.filter = filter
+    self.skipped = skipped
+    self.options = options
+  }
+
+  /// The next upload, which stays the next one.
+  func peek() -> Upload? {
+    if ahead == nil { ahead = read().map { Upload($0, isNamed: skipped == nil, with: options) } }
+    return ahead
+  }
+
+  func next() -> Upload? {
+    defer { ahead = nil }
+    return peek()
+  }
+
+  private func read() -> UploadRecord? {
+    switch source {
+    case .exhausted: break
+    case .named(var records):
+      let record = records.popLast()
+      source = .named(records)
+      if let record { return record }
+    case .walk(let walk):
+      do throws(StateError) {
+        while let record = try walk.next() { if isChosen(record) { return record } }
+      } catch { failure = error }
+    }
+    source = .exhausted
+    return nil
+  }
+
+  private func isChosen(_ record: UploadRecord) -> Bool {
+    if let filter, !filter.includes(record) { return false }
+    return !(skipped?.take(record) ?? false)
+  }
+}
+
+/// The uploads that `resume --all` skips, because they may already be stored, their files are missing, it is too early to retry, or another
+/// process is working on them. They are neither started nor failed.
+final class SkippedUploads {
+  private let directory: StateDirectory
+  private let report: Report
+  /// Whether uploads that another process is working on are errors instead.
+  let isStrict: Bool
+  private let isVerbose: Bool
+  private var mayBeStoredCount = 0
+  private var goneCount = 0
+  private var waitingCount = 0
+  private var postponedCount = 0
+  private var busyCount = 0
+
+  init(_ directory: StateDirectory, _ report: Report, isStrict: Bool, isVerbose: Bool) {
+    self.directory = directory
+    self.report = report
+    self.isStrict = isStrict
+    self.isVerbose = isVerbose
+  }
+
+  /// Counts the upload if it cannot be resumed now.
+  /// - Returns: whether it is skipped.
+  func take(_ record: UploadRecord) -> Bool {
+    // It is sent again only when its ID is given. The record of a form says so while the form is being sent, too.
+    if record.mayBeStored {
+      guard directory.isLocked(record.id) else {
+        noteMayBeStored()
+        return true
+      }
+      if isStrict { return false }
+      noteBusy(record.id)
+      return true
+    }
+    switch record.locateFile() {
+    case .gone: goneCount += 1
+    case .waitingForMedium: waitingCount += 1
+    // If a file cannot be examined, the reason is reported when it is opened.
+    case .present, .unknown:
+      if record.postponedUntil(now: shim_unix_seconds()) != nil {
+        postponedCount += 1
+      } else if !isStrict, directory.isLocked(record.id) {
+        noteBusy(record.id)
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Counts an upload that is sent again only when its ID is given.
+  func noteMayBeStored() { mayBeStoredCount += 1 }
+
+  /// Counts an upload that another process is working on.
+  func noteBusy(_ id: String) {
+    busyCount += 1
+    if isVerbose { report.diagnose("* " + id + ": another process is working on it; skipped.") }
+  }
+
+  /// One line; nil if there were none.
+  var text: String? {
+    let parts = [
+      (mayBeStoredCount, "that may already be stored (see gighive-upload list)"),
+      (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its drive"),
+      (postponedCount, "to be retried later"),
+      (busyCount, "in progress in another process"),
+    ].filter { $0.0 > 0 }
+    if parts.isEmpty { return nil }
+    return "skipped: " + parts.map { String($0.0) + " " + $0.1 }.joined(separator: ", ") + "."
   }
 }

@@ -129,3 +129,69 @@ enum Console {
     output.queue.admitsWork && (errors.queue.admitsWork || !writesOutcomesToErrors)
   }
 }
+
+/// Writes output during uploads, and lets no further one start while the results of others are not read.
+final class ConsoleOutput: CallerOutput {
+  /// The time limit of an upload (`--max-time`), which includes waiting to start; nil if there is no limit.
+  private let limitMilliseconds: Int64?
+  /// Since when the output was not read; nil if it is being read. Shared, because uploads resumed one after the other wait for
+  /// the same reader.
+  nonisolated(unsafe) private static var heldSince: Int64?
+
+  init(limitMilliseconds: Int64?) { self.limitMilliseconds = limitMilliseconds }
+
+  var blocked: [Int32] { Console.blocked }
+
+  func write() { Console.write() }
+
+  func admission(nowMilliseconds now: Int64) -> UploadAdmission {
+    if Console.admitsWork {
+      ConsoleOutput.heldSince = nil
+      return .open
+    }
+    let since = ConsoleOutput.heldSince ?? now
+    ConsoleOutput.heldSince = since
+    guard let limitMilliseconds else { return .held(untilMilliseconds: .max) }
+    let until = since + limitMilliseconds
+    return now < until ? .held(untilMilliseconds: until) : .closed
+  }
+}
+
+/// One of the standard streams, with its queued output.
+final class OutputStream {
+  let descriptor: Int32
+  let queue = OutputQueue(capacity: Limits.outputCapacity)
+  /// The error after which nothing more is written.
+  private(set) var failure: SystemError?
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Whether output is pending.
+  var isBlocked: Bool { !queue.isEmpty }
+
+  /// Writes what the stream accepts at once. Allocates nothing.
+  /// - Returns: false if it has just failed.
+  func write() -> Bool {
+    while !queue.isEmpty {
+      let rest = queue.next
+      let count = shim_write_some(descriptor, rest.baseAddress, rest.count)
+      if count >= 0 {
+        queue.take(Int(count))
+      } else if count == Int64(-SHIM_EAGAIN) {
+        return true
+      } else {
+        failure = SystemError(result: count)
+        queue.abandon()
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Queues text. Output to a failed stream is lost.
+  func add(_ text: String, _ kind: OutputQueue.Kind) {
+    var text = text
+    text.withUTF8 { queue.add(UnsafeRawBufferPointer($0), kind) }
+    if failure != nil { queue.abandon() }
+  }
+}

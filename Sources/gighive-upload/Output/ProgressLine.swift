@@ -65,3 +65,78 @@ enum ProgressLine {
     return String(head) + "…" + String(tail)
   }
 }
+
+/// The progress lines at the bottom of a terminal. The cursor stays in the first one.
+struct ProgressBlock {
+  private var lineCount = 0
+  private var drawnAt: Int64 = 0
+  private var last = ""
+
+  /// Whether it is time to draw again. Figures that change more often are hard to read.
+  mutating func isDue(nowMilliseconds now: Int64) -> Bool {
+    guard lineCount == 0 || now - drawnAt >= 200 else { return false }
+    drawnAt = now
+    return true
+  }
+
+  /// Draws the lines over the previous ones.
+  mutating func draw(_ lines: [String]) {
+    var text = "\r" + lines.joined(separator: "\u{1B}[K\n\r")
+    text += lines.count < lineCount ? "\u{1B}[J" : "\u{1B}[K"
+    if lines.count > 1 { text += "\u{1B}[" + String(lines.count - 1) + "A" }
+    guard text != last else { return }
+    last = text
+    lineCount = lines.count
+    Console.error(text, .progress)
+  }
+
+  /// Removes the lines, so that a message can be written.
+  mutating func clear() {
+    if lineCount > 0 { Console.error(lineCount > 1 ? "\r\u{1B}[J" : "\r\u{1B}[K") }
+    lineCount = 0
+    last = ""
+  }
+}
+
+/// How often `--json` reports the progress of each upload.
+enum JSONProgressInterval {
+  case every(milliseconds: Int64)
+  case never
+}
+
+/// When output is coloured (`--color`).
+enum ColorChoice {
+  /// On terminals that have colours, unless $NO_COLOR is set (https://no-color.org).
+  case automatic
+  case always, never
+
+  /// - Parameter isTerminal: whether the palette is for a terminal.
+  func palette(isTerminal: Bool) -> Palette {
+    switch self {
+    case .always: Palette(isOn: true)
+    case .never: Palette(isOn: false)
+    case .automatic: Palette(isOn: isTerminal && ColorChoice.isWanted)
+    }
+  }
+
+  private static var isWanted: Bool {
+    guard environmentBytes("NO_COLOR")?.isEmpty ?? true, let terminal = environmentBytes("TERM") else { return false }
+    return !terminal.isEmpty && !terminal.elementsEqual("dumb".utf8)
+  }
+}
+
+/// Colours text, or leaves it as it is.
+struct Palette {
+  /// SGR parameters (ECMA-48).
+  enum Color: String {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+  }
+
+  let isOn: Bool
+
+  func text(_ text: String, _ color: Color) -> String {
+    isOn && !text.isEmpty ? "\u{1B}[" + color.rawValue + "m" + text + "\u{1B}[0m" : text
+  }
+}

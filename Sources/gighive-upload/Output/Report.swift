@@ -47,8 +47,8 @@ final class Report {
   /// Whether messages name the file anyway.
   private(set) var namesFiles = false
   var deliveredCount = 0
-  var skippedCount = 0
-  var notStartedCount = 0
+  private var skippedCount = 0
+  private var notStartedCount = 0
   private var block = ProgressBlock()
   private let outPalette: Palette
   private let errorPalette: Palette
@@ -196,7 +196,7 @@ final class Report {
   /// A warning. The upload continues.
   func warn(_ message: String) { printError("warning: " + message, .yellow) }
 
-  func printError(_ message: String, _ color: Palette.Color = .red) {
+  private func printError(_ message: String, _ color: Palette.Color = .red) {
     closeLine()
     Console.error(errorPalette.text("gighive-upload:", color) + " " + message + "\n")
   }
@@ -226,8 +226,290 @@ final class Report {
     say(String(deliveredCount) + " of " + String(count) + outcome + skipped + ".")
   }
 
-  func closeLine() { block.clear() }
+  private func closeLine() { block.clear() }
 
   /// A word of a result, coloured.
   func good(_ text: String) -> String { outPalette.text(text, .green) }
+}
+
+/// Outcomes of files.
+extension Report {
+  func delivered(_ index: Int, _ delivery: Delivery) {
+    defer { end(index, isDelivered: true) }
+    deliveredCount += 1
+    closeLine()
+    if isJSON {
+      writeDelivered(index, delivery)
+    } else if !isQuiet {
+      reportDeliveredText(index, delivery)
+    }
+    let file = entry(index).file
+    switch delivery.aftermath {
+    case nil: break
+    case .removed(let target):
+      removed(file, to: target, recordID: delivery.upload, assetID: delivery.receipt.assetID)
+    case .kept(let reason): kept(file, reason, recordID: delivery.upload)
+    }
+  }
+
+  private func reportDeliveredText(_ index: Int, _ delivery: Delivery) {
+    let receipt = delivery.receipt
+    var lines = [entry(index).name + ": " + good(receipt.wasAlreadyThere ? "already there" : "delivered")]
+    if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }
+    if let sha256 = delivery.file.sha256 {
+      let remark = receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"
+      lines.append("  sha256    " + Report.fitting(sha256, before: remark) + remark)
+    }
+    let sent = delivery.file.size - delivery.resumedFrom
+    let rate = sent > 0 ? ", " + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) : ""
+    lines.append(
+      "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + rate)
+    if delivery.resumedFrom > 0 {
+      lines.append("  resumed   at " + SizeText.short(delivery.resumedFrom))
+    }
+    Console.out(lines.joined(separator: "\n"))
+  }
+
+  /// A digest, shortened in the middle if it would not fit into a line of the terminal.
+  private static func fitting(_ digest: String, before remark: String) -> String {
+    guard Console.isOutputTerminal else { return digest }
+    let room = Console.terminalSize(of: 1).columns - 12 - remark.utf8.count
+    return digest.utf8.count <= room ? digest : digest.prefix(max(8, room - 9)) + "…" + digest.suffix(8)
+  }
+
+  /// Reports a file that has been delivered to the same destination before. Nothing was sent.
+  /// - Parameters:
+  ///   - isNamed: whether the upload was named by its ID, as for `resume`.
+  ///   - isRemovalDue: whether its file is still to be removed, which follows at the end.
+  func skipped(_ index: Int, _ previous: PreviousDelivery, isNamed: Bool, isRemovalDue: Bool = false) {
+    defer { end(index, isDelivered: true) }
+    recorded(index, recordID: previous.upload)
+    skippedCount += 1
+    closeLine()
+    if isJSON {
+      writeSkipped(index, previous, isRemovalDue: isRemovalDue)
+    } else if isNamed || isVerbose || promises || !entry(index).isFound {
+      let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
+      let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
+      let event = previous.otherEvent.map { " to the event \"" + PrintableText.line($0) + "\"" } ?? ""
+      let deletion = previous.isDeleted ? ", and deleted from the server since" : ""
+      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + event + date + asset + deletion
+      let doubt =
+        switch previous.evidence {
+        case .untouched: "."
+        case .comparable: "; its content is not compared yet."
+        case .incomparable: "; its content was not compared, because no SHA-256 is known."
+        }
+      let advice = isNamed ? "" : " Use --again to send it again."
+      say(entry(index).name + words + " (upload " + previous.upload + ")" + doubt + advice)
+    }
+  }
+
+  /// A delivered file whose content has to be compared. Whoever wrote the list asks for that when nothing is left to send.
+  func comparisonDue(_ index: Int, _ previous: PreviousDelivery) {
+    defer { end(index, isDelivered: true) }
+    recorded(index, recordID: previous.upload)
+    if isJSON { writeComparisonDue(index) }
+  }
+
+  /// An upload of `resume --all` that another process has worked on in the meantime.
+  func notStarted(_ index: Int, recordID: String) {
+    defer { end(index, isDelivered: true) }
+    recorded(index, recordID: recordID)
+    notStartedCount += 1
+    if isJSON { writeSkipped(index) }
+  }
+
+  /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
+  func unsettled(_ index: Int, _ error: UploadError) {
+    defer { end(index, isDelivered: false) }
+    if isJSON { writeUnsettled(index, message(of: error, index)) } else { printError(message(of: error, index)) }
+  }
+
+  func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
+    let nextRetry: Int64? = if case .postponed(_, let until, _) = error { until } else { nil }
+    failed(
+      index, message(of: error, index), exitCode: exitCode, error.traits.concern, error.traits.reattempt,
+      advice: advice(error, entry(index)), nextRetry: nextRetry)
+  }
+
+  func failed(
+    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ again: Reattempt = .soon,
+    advice: ResumeAdvice? = nil, nextRetry: Int64? = nil
+  ) {
+    defer { end(index, isDelivered: false) }
+    if isJSON { writeFailed(index, message, exitCode: exitCode, concern, again, advice, nextRetry: nextRetry) }
+    // A command for people has a line of its own, from which it can be copied.
+    let gap = isJSON ? " " : "\n  "
+    if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
+  }
+
+  /// A failure outside of an upload.
+  /// - Parameter record: what it concerns, if anything.
+  func failed(_ error: UploadError, exitCode: Int32, about record: UploadRecord? = nil) {
+    failed(error.explanation, exitCode: exitCode, about: record)
+  }
+
+  func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: RedactedAnswer? = nil) {
+    if isJSON {
+      let file = record.map { $0.file.path }
+      writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)
+    }
+    if !isJSON || !isQuiet { printError(message) }
+  }
+
+  /// A directory that cannot be sent.
+  func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
+    if isJSON { writeFailed(recordID: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
+    if !isJSON || !isQuiet { printError(message) }
+  }
+
+  /// The message of an interruption says how much had been sent.
+  private func message(of error: UploadError, _ index: Int) -> String {
+    let entry = entry(index)
+    guard case .cancelled(let hasSentAll) = error else {
+      // With several files, or without a command that names it, the message must name the file.
+      let namesFile = !(hasSeveral || namesFiles) || error.namesFile
+      return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer)
+    }
+    if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStoredText }
+    let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
+    let outcome = entry.meter.totalBytes == 0 ? "; nothing was sent." : " at " + sent + "; not delivered."
+    return entry.name + ": interrupted" + outcome
+  }
+
+  /// nil if resuming would not help, or if there is no record.
+  private func advice(_ error: UploadError, _ entry: Entry) -> ResumeAdvice? {
+    guard let recordID = entry.recordID else { return nil }
+    let command = "gighive-upload resume " + recordID + stateHint
+    if case .cancelled(hasSentAll: true) = error { return nil }
+    // A program cannot look.
+    if case .mayBeStored = error, !isJSON {
+      return ResumeAdvice(words: "To send it again:", command: command)
+    }
+    if case .postponed = error { return ResumeAdvice(words: "To send it now:", command: command) }
+    return error.traits.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
+  }
+}
+
+/// Reports on files after their delivery, and on what is removed from a server.
+extension Report {
+  /// Reports that an upload could not be cancelled, or a recording not deleted, and that this is tried again.
+  /// - Parameter answer: the response that led to it.
+  func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: RedactedAnswer?) {
+    let problem = retry.error.explanation(after: answer)
+    if isJSON {
+      var line = event("retry", recordID: record.id, file: record.file.path)
+      line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
+      line.add("try", retry.failures)
+      line.add("message", problem)
+      if let answer { line.add(answer: answer) }
+      Console.out(line.finished(), .remark)
+    } else if !isQuiet {
+      Console.error(record.id + ": " + problem + " " + retry.text(of: limit) + "\n", .remark)
+    }
+  }
+
+  /// Reports a file that was removed from this machine.
+  /// - Parameter target: where it is now; nil if it is gone.
+  func removed(_ file: LocalPath, to target: LocalPath?, recordID: String?, assetID: Int64?) {
+    if isJSON {
+      var line = event("removed", recordID: recordID, file: file.absolute ?? file)
+      if let assetID { line.add("asset_id", assetID) }
+      if let target { line.add(file: target, as: "to") }
+      line.add("exit_code", Int64(ExitCode.delivered))
+      return Console.out(line.finished())
+    }
+    let name = PrintableText.line(file.lastComponent)
+    say(name + (target.map { ": moved to " + PrintableText.line($0.text) + "." } ?? ": removed from this machine."))
+  }
+
+  /// Reports a file that was delivered, but not removed as it should have been.
+  func kept(_ file: LocalPath, _ reason: KeptReason, recordID: String?) {
+    kept(file, reason.explanation, isTemporary: reason.isTemporary, isSilence: reason.isSilence, recordID: recordID)
+  }
+
+  func kept(
+    _ file: LocalPath, _ reason: String, isTemporary: Bool, isSilence: Bool = false, recordID: String?
+  ) {
+    let message = PrintableText.line(file.lastComponent) + " was kept: " + reason
+    if isJSON {
+      var line = event("kept", recordID: recordID, file: file.absolute ?? file)
+      line.add("message", message)
+      line.add("temporary", isTemporary)
+      if isSilence { line.add("unanswered", true) }
+      Console.out(line.finished())
+    }
+    if !isJSON || !isQuiet { warn(message) }
+  }
+
+  /// Reports a file that would be removed.
+  func wouldRemove(_ record: UploadRecord) {
+    let file = record.file.path
+    if isJSON {
+      var line = event("would_remove", recordID: record.id, file: file)
+      line.add("total", record.file.identity.size)
+      line.add("exit_code", Int64(ExitCode.delivered))
+      return Console.out(line.finished())
+    }
+    say(PrintableText.line(file.text) + ": would be removed (" + SizeText.short(record.file.identity.size) + ").")
+  }
+}
+
+extension KeptReason {
+  /// Why the file was kept, and what to do about it at the command line.
+  var explanation: String { commandAdvice.map { text + " " + $0 } ?? text }
+
+  private var commandAdvice: String? {
+    switch self {
+    case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
+    case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
+    case .needed(let upload, _, _):
+      "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
+    case .otherFileSystem: "Choose a directory on the same file system and mount."
+    default: nil
+    }
+  }
+}
+
+/// How a person resumes an upload that failed.
+struct ResumeAdvice {
+  let words: String
+  let command: String
+}
+
+extension Retry {
+  /// "Retrying in 5 s (3 of 5)."
+  func text(of limit: RetryLimit) -> String {
+    let delay = delayMilliseconds / 100 * 100
+    let start = "Retrying " + (delay == 0 ? "now" : "in " + DurationText.seconds(delay))
+    let number = String(failures)
+    return switch limit {
+    case .failures(let count): start + " (" + number + " of " + String(count) + ")."
+    case .time: start + " (retry " + number + ", for up to " + DurationText.rough(remainingMilliseconds ?? 0) + ")."
+    case .forever: start + " (retry " + number + ")."
+    }
+  }
+}
+
+extension FilePresence {
+  /// For a row of `list`; nil if there is nothing to say.
+  var remark: String? {
+    switch self {
+    case .present: nil
+    case .gone: "gone"
+    case .waitingForMedium: "waiting for its drive"
+    case .unknown(let error): "cannot be accessed: " + error.text
+    }
+  }
+
+  /// For programs.
+  var word: String {
+    switch self {
+    case .present: "present"
+    case .gone: "gone"
+    case .waitingForMedium: "waiting"
+    case .unknown: "unknown"
+    }
+  }
 }

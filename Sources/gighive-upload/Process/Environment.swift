@@ -17,3 +17,11 @@ extension LocalPath {
   /// The path followed by the text.
   func appending(_ text: String) -> LocalPath { LocalPath(bytes: bytes + Array(text.utf8)) }
 }
+
+/// A copy that lives as long as the process.
+func permanentCString(_ text: String) -> UnsafePointer<CChar> {
+  let bytes = Array(text.utf8) + [0]
+  let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+  for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+  return UnsafePointer(copy)
+}

@@ -357,7 +357,7 @@ final class WatchGroup {
   var isCleaning: Bool { space?.isCleaning ?? false }
 
   /// Whether none of its processes is running.
-  var isIdle: Bool { worker == nil && !isCleaning }
+  private var isIdle: Bool { worker == nil && !isCleaning }
 
   /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { (worker?.waits ?? []) + (space?.waits ?? []) }

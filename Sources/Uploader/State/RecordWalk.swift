@@ -1,0 +1,243 @@
+import CShims
+import UploadCore
+
+/// Walks through all records, holding only one at a time.
+extension StateDirectory {
+  /// The records to visit. There can be many delivered ones.
+  package enum Selection { case open, delivered, all }
+
+  /// Visits all valid records, oldest first. Damaged ones are renamed to `….damaged`, and those of other versions are left
+  /// alone.
+  package func walk(_ selection: Selection, _ body: (UploadRecord) -> Void) throws(StateError) {
+    let walk = walk(selection)
+    while let record = try walk.next() { body(record) }
+  }
+
+  /// The same, one record at a time.
+  package func walk(_ selection: Selection) -> RecordWalk { RecordWalk(self, selection, { _ in true }) }
+
+  /// Visits delivered records, the oldest deliveries first.
+  /// - Parameter isWanted: which ones. It can be called several times for one record.
+  package func walkDeliveries(where isWanted: @escaping (UploadRecord) -> Bool) -> RecordWalk {
+    RecordWalk(self, .delivered, isWanted)
+  }
+
+  /// The number of records that are not delivered.
+  package func openCount() throws(StateError) -> Int {
+    let counter = Counter()
+    try visitNames { if !$0.isDelivered { counter.count += 1 } }
+    return counter.count
+  }
+
+  private final class Counter { var count = 0 }
+
+  /// The record with this number, if it is one of the selection. `ID.record` and `ID.delivered` both exist if a power cut interrupted a
+  /// delivery.
+  fileprivate func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
+    let record = try current(RecordName.id(number))
+    return selection == .open && record?.phase == .delivered ? nil : record
+  }
+
+  /// All records at once, for few records.
+  package func records(_ selection: Selection) throws(StateError) -> [UploadRecord] {
+    var records: [UploadRecord] = []
+    try walk(selection) { records.append($0) }
+    return records
+  }
+
+  /// Visits the records one by one, in no order.
+  /// - Parameters:
+  ///   - isOver: whether to skip the rest. Called before each record.
+  ///   - unreadable: called for records that are left alone.
+  func visit(
+    _ selection: Selection, isOver: @escaping () -> Bool = { false },
+    unreadable: @escaping (RecordName) -> Void = { _ in },
+    _ body: @escaping (UploadRecord, RecordName) -> Void
+  ) throws(StateError) {
+    try visitNames { [self] name in
+      guard selection == .all || name.isDelivered == (selection == .delivered), !isOver() else { return }
+      do throws(StateError) {
+        if let record = try read(name.text) { body(record, name) }
+      } catch {
+        warnOfUnreadable(name, error)
+        unreadable(name)
+      }
+    }
+  }
+
+  func warnOfUnreadable(_ name: RecordName, _ error: StateError) {
+    warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is skipped.")
+  }
+
+  /// Visits the file names of the records.
+  func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
+    try visitFiles { if let name = RecordName($0) { body(name) } }
+  }
+
+  /// Visits all names in the directory.
+  func visitFiles(_ body: @escaping (UnsafeRawBufferPointer) -> Void) throws(StateError) {
+    let visitor = Visitor(body)
+    let result = shim_visit_directory(
+      path.cName,
+      { name, context in
+        guard let name, let context else { return }
+        var length = 0
+        while name[length] != 0 { length += 1 }
+        Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(
+          UnsafeRawBufferPointer(start: name, count: length))
+      }, Unmanaged.passUnretained(visitor).toOpaque())
+    withExtendedLifetime(visitor) {}
+    // A directory that does not exist yet has no records.
+    guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
+  }
+
+  private final class Visitor {
+    let visit: (UnsafeRawBufferPointer) -> Void
+
+    init(_ visit: @escaping (UnsafeRawBufferPointer) -> Void) { self.visit = visit }
+  }
+
+  private final class Found {
+    var id: String?
+    var isAmbiguous = false
+  }
+
+  /// The record whose ID starts with the text.
+  package func record(_ id: String) throws(StateError) -> UploadRecord {
+    if UploadRecord.isID(id) {
+      guard let record = try current(id) else { throw .noSuchRecord(id) }
+      return record
+    }
+    let found = Found()
+    try visitNames {
+      guard $0.id.hasPrefix(id) else { return }
+      if let other = found.id, other != $0.id { found.isAmbiguous = true }
+      found.id = $0.id
+    }
+    guard !id.isEmpty, let whole = found.id else { throw .noSuchRecord(id) }
+    guard !found.isAmbiguous else { throw .ambiguousID(id) }
+    guard let record = try current(whole) else { throw .noSuchRecord(id) }
+    return record
+  }
+}
+
+/// A walk through records, oldest first: those that were created first, or delivered first.
+package final class RecordWalk {
+  private let directory: StateDirectory
+  private let selection: StateDirectory.Selection
+  private let isWanted: (UploadRecord) -> Bool
+  private var order = OldestFirst(capacity: Limits.orderedRecordCount)
+  /// Newest first.
+  private var round: [OldestFirst.Entry] = []
+  private var hasMore = true
+
+  fileprivate init(
+    _ directory: StateDirectory, _ selection: StateDirectory.Selection, _ isWanted: @escaping (UploadRecord) -> Bool
+  ) {
+    self.directory = directory
+    self.selection = selection
+    self.isWanted = isWanted
+  }
+
+  /// - Returns: nil after the last one.
+  package func next() throws(StateError) -> UploadRecord? {
+    while true {
+      while let entry = round.popLast() {
+        // Unreadable records have just been reported.
+        if let record = try? directory.record(entry.number, selection) { return record }
+      }
+      guard hasMore else { return nil }
+      try directory.visit(selection) { [self] in
+        guard isWanted($0) else { return }
+        let time = selection == .delivered ? $0.delivery?.deliveredAt ?? $0.updatedAt : $0.createdAt
+        order.offer(OldestFirst.Entry(createdAt: time, number: $1.number))
+      }
+      let (entries, hasMore) = order.take()
+      round = entries.reversed()
+      self.hasMore = hasMore
+    }
+  }
+}
+
+/// Recognizes what was delivered with few system calls, for the thousands of files that a nightly run finds. No lock is needed: what
+/// another process is writing can only hide a delivery, and then the record is read. An entry counts only if its record
+/// exists under the name of a delivered one.
+extension StateDirectory {
+  /// The earlier delivery of the file, if nothing has touched the file since; nil if none is found.
+  func untouchedDelivery(of request: UploadRequest, _ seen: FileSighting) -> PreviousDelivery? {
+    delivery(.status(UploadRecord(sought: request, LocalPath(bytes: []), seen.identity), seen.changed))
+  }
+
+  /// The same where inodes are not stable.
+  func untouchedDelivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
+    let sought = UploadRecord(sought: request, absolute(request.file), identity)
+    guard !identity.hasStableInode, let previous = delivery(.place(sought)),
+      let record = try? current(previous.upload), record.delivery?.deletion != .done,
+      sought.evidence(of: record, changed: StatusTime(seconds: 0, nanoseconds: 0)) == .untouched
+    else { return nil }
+    return previous
+  }
+
+  private func absolute(_ path: LocalPath) -> LocalPath {
+    if path.bytes.first == ASCII.slash { return path }
+    indexState.workingDirectory = indexState.workingDirectory ?? LocalPath(bytes: []).absolute
+    return indexState.workingDirectory.map { LocalPath(bytes: $0.bytes + path.bytes) } ?? path
+  }
+
+  private func delivery(_ key: IndexKey) -> PreviousDelivery? {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
+    indexState.unlocked = index
+    do throws(IndexError) {
+      for entry in try index.entries(key, limit: Limits.indexCandidateCount) {
+        let name = RecordName(number: entry.number, isDelivered: true)
+        if exists(name.text) { return PreviousDelivery(upload: name.id, entry.delivery) }
+      }
+    } catch {}
+    // It may have been rebuilt.
+    indexState.unlocked = nil
+    return nil
+  }
+
+  private func unlockedIndex() -> RecordIndex<UnlockedIndex>? {
+    guard let source = UnlockedIndex.open(file("index")) else { return nil }
+    return try? RecordIndex(opening: source)
+  }
+}
+
+extension StateDirectory {
+  /// The record of an upload of the file at this path that was begun and is not delivered, as far as the index knows.
+  func begunRecord(_ request: UploadRequest, _ identity: FileIdentity) -> String? {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
+    let sought = UploadRecord(sought: request, request.file, identity)
+    let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
+    return entries.lazy.map { RecordName(number: $0.number, isDelivered: false) }.first { exists($0.text) }?.id
+  }
+}
+
+extension UploadRecord {
+  /// A record of the same upload as one that is looked for.
+  fileprivate init(sought request: UploadRequest, _ path: LocalPath, _ identity: FileIdentity) {
+    self.init(
+      id: "", RecordedFile(path: path, identity: identity),
+      to: RecordedDestination(endpoint: request.base.text, event: request.event))
+  }
+}
+
+/// Files of delivered recordings that are still to be removed from this machine: an empty file `ID.remove` beside the record says so. It
+/// is created before the delivery is recorded, and exists until the file is removed, or kept permanently. So a kill, a power cut, or a
+/// server that does not answer only postpones the removal.
+extension StateDirectory {
+  /// Notes that the file of this upload is to be removed after its delivery. The next write, of the record, also syncs this. If it fails,
+  /// the removal is tried only once.
+  func markRemovalDue(_ id: String) {
+    let descriptor = withBallast { openForWriting(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE)) }
+    if descriptor >= 0 { _ = shim_close(descriptor) }
+  }
+
+  /// Notes that the file is removed, or kept permanently. A power cut may undo this: then the removal is tried once more.
+  package func clearRemovalDue(_ id: String) { _ = unlink(file(removalMark(id)).cName) }
+
+  package func isRemovalDue(_ id: String) -> Bool { exists(removalMark(id)) }
+
+  private func removalMark(_ id: String) -> String { id + ".remove" }
+}

@@ -1,0 +1,387 @@
+import CShims
+import UploadCore
+
+/// The index is derived from the records and never trusted. Every ID from it is checked against the record. At the first lookup of
+/// a process, either the mark proves that only this program has changed the directory and the index
+/// (`StateDirectory+Stamp.swift`), or the sums over all record names and the table must match the header. Otherwise the index
+/// is rebuilt.
+extension StateDirectory {
+  enum IndexAccess {
+    case open(OpenIndex)
+    /// Another process has locked it for the moment, or a cancellation ended its building.
+    case busy
+    /// It cannot be used.
+    case none
+  }
+
+  /// Opens the index in order to change it.
+  /// - Parameter isForSearch: also verifies it, and rebuilds it if it does not match the records. The directory must then be
+  ///   locked (``lockForCreation()``), because a record that another process is creating would be missing.
+  func openIndex(isForSearch: Bool) -> IndexAccess {
+    guard !indexState.isBroken else { return .none }
+    do throws(StateError) {
+      guard let lock = try lock(file: file("index"), mustExist: !isForSearch) else { return .busy }
+      let file = IndexFile(lock)
+      do throws(IndexError) {
+        if let table = try opened(file, isForSearch) { return .open(OpenIndex(table, in: file, of: self)) }
+        guard isForSearch else { return .none }
+        guard let table = try built(in: file) else { return .busy }
+        return .open(OpenIndex(table, in: file, of: self))
+      } catch { dropIndex() }
+    } catch {
+      if case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT, !isForSearch { return .none }
+      indexState.isBroken = true
+      warn(error.problem + " All records are read instead.")
+    }
+    return .none
+  }
+
+  /// - Returns: nil if it must be rebuilt.
+  private func opened(_ file: IndexFile, _ isForSearch: Bool) throws(IndexError) -> RecordIndex<IndexFile>? {
+    do throws(IndexError) {
+      var table = try RecordIndex(opening: file)
+      guard isForSearch else { return table }
+      if table.isFull(for: UploadRecord.indexKeyCount) { return nil }
+      if indexState.verified == table.instance { return table }
+      if !isMarked(table.mark, file) {
+        beginStamp()
+        tidyLeftovers()
+        guard try names().names == table.names else { return nil }
+        try table.verify()
+      }
+      try reload(&table)
+      indexState.verified = table.instance
+      return table
+    } catch {
+      if error == .damaged { return nil }
+      throw error
+    }
+  }
+
+  private final class Names {
+    var names = RecordNameSum()
+    var count = 0
+  }
+
+  private func names() throws(IndexError) -> Names {
+    let found = Names()
+    do throws(StateError) {
+      try visitNames {
+        found.names.add($0)
+        found.count += 1
+      }
+    } catch { throw .damaged }
+    return found
+  }
+
+  /// Reads records again that were unreadable when the index was built.
+  private func reload(_ table: inout RecordIndex<IndexFile>) throws(IndexError) {
+    var hasChanged = false
+    for number in try table.numbers(.unreadable, limit: .max) {
+      for isDelivered in [false, true] {
+        let name = RecordName(number: number, isDelivered: isDelivered)
+        do throws(StateError) {
+          guard let record = try read(name.text) else { continue }
+          for key in record.indexKeys { try? table.insert(key, number, IndexedDelivery(record)) }
+          try? table.remove(.unreadable, number)
+          hasChanged = true
+        } catch { warnOfUnreadable(name, error) }
+      }
+    }
+    if hasChanged { try table.flush() }
+  }
+
+  private final class Building {
+    var table: RecordIndex<IndexFile>
+    var failure: IndexError?
+
+    init(_ table: RecordIndex<IndexFile>) { self.table = table }
+
+    func add(_ record: UploadRecord, _ name: RecordName) {
+      add(record.indexKeys, name, IndexedDelivery(record))
+    }
+
+    func add(_ keys: [IndexKey], _ name: RecordName, _ delivery: IndexedDelivery) {
+      do throws(IndexError) {
+        for key in keys { try table.insert(key, name.number, delivery) }
+        table.add(name)
+      } catch { failure = error }
+    }
+  }
+
+  /// Rebuilds the index from all records.
+  /// - Returns: nil after a cancellation. The header is not written then, so that the next process rebuilds the index.
+  private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile>? {
+    let instance: UInt64
+    do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
+    beginStamp()
+    tidyLeftovers()
+    guard var table = try built(in: file, instance) else { return nil }
+    // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
+    // this lookup alone.
+    for _ in 1..<Limits.indexBuildCount {
+      guard try names().names != table.names else { break }
+      guard let again = try built(in: file, instance) else { return nil }
+      table = again
+    }
+    if try names().names == table.names { indexState.verified = instance }
+    return table
+  }
+
+  private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile>? {
+    let found = try names()
+    let entries = found.count * UploadRecord.indexKeyCount
+    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
+    let check = CancellationCheck(cancellation)
+    do throws(StateError) {
+      let add = { (record: UploadRecord, name: RecordName) in building.add(record, name) }
+      try visit(.all, isOver: check.isOver, unreadable: { building.add([.unreadable], $0, .none) }, add)
+    } catch { throw .damaged }
+    if check.isCancelled { return nil }
+    if let failure = building.failure { throw failure }
+    try building.table.flush()
+    return building.table
+  }
+
+  /// This process no longer uses the index, and the next one rebuilds it.
+  func dropIndex() {
+    indexState.isBroken = true
+    indexState.stamp = nil
+    _ = shim_unlink(file("index").cName)
+  }
+
+  /// A record is about to be written that this process cannot add to the index, so others must not use the index.
+  func noteUnindexed() {
+    if indexState.isBroken { dropIndex() }
+  }
+
+  /// Notes in the index that records were removed. Their stale entries are dropped at the next lookup.
+  func noteRemoval(of names: [RecordName]) {
+    guard !names.isEmpty else { return }
+    guard case .open(let index) = openIndex(isForSearch: false) else {
+      indexState.stamp = nil
+      return
+    }
+    index.change { (table) throws(IndexError) in
+      for name in names { table.remove(name) }
+    }
+  }
+}
+
+/// The locked index. It is held for one lookup and the resulting changes, never during a sync.
+final class OpenIndex {
+  private var table: RecordIndex<IndexFile>
+  private let file: IndexFile
+  private let directory: StateDirectory
+
+  init(_ table: RecordIndex<IndexFile>, in file: IndexFile, of directory: StateDirectory) {
+    self.table = table
+    self.file = file
+    self.directory = directory
+  }
+
+  /// The IDs of records that may have one of the keys; nil if the index is unusable.
+  func ids(_ keys: [IndexKey]) -> [String]? {
+    var numbers: [UInt32] = []
+    do throws(IndexError) {
+      for key in keys {
+        for number in try table.numbers(key, limit: Limits.indexCandidateCount) where !numbers.contains(number) {
+          numbers.append(number)
+        }
+      }
+    } catch {
+      directory.dropIndex()
+      return nil
+    }
+    return numbers.map { RecordName.id($0) }
+  }
+
+  /// Changes the table, and writes the header.
+  func change(_ body: (inout RecordIndex<IndexFile>) throws(IndexError) -> Void) {
+    do throws(IndexError) {
+      try body(&table)
+      try table.flush()
+    } catch { directory.dropIndex() }
+  }
+
+  /// Marks the index as matching the directory, if it does and this process has verified it.
+  /// - Parameter isStill: returns whether the directory is unchanged. Called while the index is locked.
+  func mark(at stamp: DirectoryStamp, boot: [UInt8], _ isStill: () -> Bool) {
+    guard table.instance == directory.indexState.verified, isStill() else { return }
+    table.mark = stamp.mark(boot: boot)
+    change { (_) throws(IndexError) in }
+    file.setModified(to: stamp)
+  }
+
+  /// Removes stale entries. Otherwise each cancelled upload of a file would add one.
+  func drop(_ keys: [IndexKey], ids: [String]) {
+    change { (table) throws(IndexError) in
+      for id in ids { for key in keys { try table.remove(key, RecordName.number(ofID: id)) } }
+    }
+  }
+
+  /// Updates the keys of a record.
+  /// - Parameter previous: the record on disk; nil if there is none.
+  func update(_ record: UploadRecord, previous: UploadRecord?) {
+    let (number, keys, old) = (RecordName.number(ofID: record.id), record.indexKeys, previous?.indexKeys ?? [])
+    change { (table) throws(IndexError) in
+      for key in old where !keys.contains(key) { try table.remove(key, number) }
+      for key in keys { try table.insert(key, number, IndexedDelivery(record)) }
+      if let previous { table.remove(RecordName(of: previous)) }
+      table.add(RecordName(of: record))
+    }
+  }
+}
+
+/// The file `index` of a state directory, open for reading without its lock: another process may be writing to it.
+final class UnlockedIndex: IndexSource {
+  private let descriptor: Int32
+
+  /// - Returns: nil if it cannot be opened.
+  static func open(_ path: LocalPath) -> UnlockedIndex? {
+    let descriptor = shim_open_for_reading(path.cName, 0)
+    return descriptor < 0 ? nil : UnlockedIndex(descriptor)
+  }
+
+  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { _ = shim_close(descriptor) }
+
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    try SmallFile.read(descriptor, count, at: offset)
+  }
+}
+
+/// The file `index` of a state directory, locked against other processes while this object exists.
+final class IndexFile: IndexStorage {
+  private let lock: StateLock
+
+  init(_ lock: StateLock) { self.lock = lock }
+
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    try SmallFile.read(lock.descriptor, count, at: offset)
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
+    let result = shim_write_at(lock.descriptor, bytes, bytes.count, offset)
+    if result < 0 { throw SystemError(result: result) }
+  }
+
+  /// Whether the file has this modification time.
+  func isModified(at stamp: DirectoryStamp) -> Bool {
+    var status = shim_file_status()
+    return shim_fstat(lock.descriptor, &status) == 0 && status.modified_seconds == stamp.modifiedSeconds
+      && status.modified_nanoseconds == stamp.modifiedNanoseconds
+  }
+
+  func setModified(to stamp: DirectoryStamp) {
+    _ = shim_set_modified(lock.descriptor, stamp.modifiedSeconds, stamp.modifiedNanoseconds)
+  }
+
+  func reset(length: Int64) throws(SystemError) {
+    for length in [0, length] {
+      let result = shim_set_length(lock.descriptor, length)
+      if result < 0 { throw SystemError(result: result) }
+    }
+  }
+}
+
+/// What this process knows about the index of its state directory.
+struct IndexState {
+  /// The generation of the verified index; nil for none.
+  var verified: UInt64?
+  /// The stamp of the directory after this process's last change; nil if another process may have changed the directory since the
+  /// index was verified or found marked.
+  var stamp: DirectoryStamp?
+  var boot: [UInt8]?
+  /// The index, opened without its lock to recognize deliveries.
+  var unlocked: RecordIndex<UnlockedIndex>?
+  /// The working directory, with a slash at its end; nil if it was not asked for, or if there is none.
+  var workingDirectory: LocalPath?
+  /// Whether the index cannot be used, so that all records are read instead.
+  var isBroken = false
+}
+
+/// The mark in the index says what the directory was like after the last change by this program. While it matches, nobody needs to
+/// read the names of all records. It is based on the directory's modification time, which is set back after each own change, so
+/// that any other change shows, even within the same clock tick. How far is random: otherwise this program could, within the tick
+/// of somebody else's change, give the directory the time that it had before. In doubt there is no mark, and all names are read.
+extension StateDirectory {
+  /// - Returns: nil if it cannot be determined.
+  func stamp() -> DirectoryStamp? {
+    var status = shim_file_status()
+    return shim_stat(path.cName, &status) == 0 ? DirectoryStamp(status) : nil
+  }
+
+  /// Makes one change of a name in the directory. If another process has changed it, the content of the directory is unknown
+  /// from now on.
+  func changing(_ change: () -> Int32) -> Int32 {
+    guard let known = indexState.stamp else { return change() }
+    let before = stamp()
+    let result = change()
+    // A failed call has changed nothing.
+    if result >= 0 || before != known { indexState.stamp = before == known ? backdated() : nil }
+    return result
+  }
+
+  private func backdated() -> DirectoryStamp? {
+    guard let random = try? RandomBytes.number() else { return nil }
+    let seconds = Limits.backdatingSeconds + Int64(random % UInt64(Limits.backdatingSpreadSeconds))
+    var status = shim_file_status()
+    return shim_backdate_directory(path.cName, seconds, &status) == 0 ? DirectoryStamp(status) : nil
+  }
+
+  /// Whether the directory and the index match the mark. The index must be locked.
+  func isMarked(_ mark: UInt64, _ file: IndexFile) -> Bool {
+    guard mark != 0, let stamp = stamp(), file.isModified(at: stamp), let boot = boot() else { return false }
+    guard mark == stamp.mark(boot: boot) else { return false }
+    indexState.stamp = stamp
+    return true
+  }
+
+  /// Called before the names are read, so that changes by others from now on are detected later.
+  func beginStamp() { indexState.stamp = backdated() }
+
+  /// Called after the last change for now: marks the index if all changes were made by this process.
+  func markIndex() {
+    guard let known = indexState.stamp, !indexState.isBroken, let boot = boot() else { return }
+    guard case .open(let index) = openIndex(isForSearch: false) else { return }
+    index.mark(at: known, boot: boot) { [self] in stamp() == known }
+  }
+
+  /// The kernel's boot ID; nil if unknown.
+  private func boot() -> [UInt8]? {
+    if let boot = indexState.boot { return boot }
+    let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    // A UUID and a line end.
+    guard let boot = (try? SmallFile.read(descriptor, limit: 36))?.prefix(36), boot.count == 36 else { return nil }
+    indexState.boot = Array(boot)
+    return indexState.boot
+  }
+}
+
+/// Identifies an unchanged directory: its modification time, set back by this program, and when that was done.
+struct DirectoryStamp: Equatable {
+  let device: UInt64
+  let inode: UInt64
+  let modifiedSeconds: Int64
+  let modifiedNanoseconds: Int64
+  /// The ctime, which cannot be set: a directory restored from a backup has another one.
+  let changedSeconds: Int64
+  let changedNanoseconds: Int64
+
+  init(_ status: shim_file_status) {
+    (device, inode) = (status.device, status.inode)
+    (modifiedSeconds, modifiedNanoseconds) = (status.modified_seconds, status.modified_nanoseconds)
+    (changedSeconds, changedNanoseconds) = (status.changed_seconds, status.changed_nanoseconds)
+  }
+
+  /// - Parameter boot: the kernel's boot ID. After a power cut, the index may differ from what was written.
+  /// - Returns: a hash; never 0.
+  func mark(boot: [UInt8]) -> UInt64 {
+    let times = [modifiedSeconds, modifiedNanoseconds, changedSeconds, changedNanoseconds]
+    return IndexKey.mark([device, inode] + times.map { UInt64(bitPattern: $0) }, boot: boot)
+  }
+}

@@ -1,0 +1,89 @@
+import CShims
+import UploadCore
+
+extension LocalTime {
+  /// - Parameter seconds: since 1970.
+  package init(unixSeconds seconds: Int64) {
+    var time = shim_local_time()
+    shim_local_time_of(seconds, &time)
+    self.init(
+      year: Int(time.year), month: Int(time.month), day: Int(time.day), hour: Int(time.hour), minute: Int(time.minute))
+  }
+}
+
+extension EventForm {
+  /// Today's date in local time, YYYY-MM-DD.
+  package static func today() -> String {
+    LocalTime(unixSeconds: shim_unix_seconds()).date
+  }
+}
+
+extension FreeSpace {
+  /// - Returns: nil if the file system does not say.
+  package init?(at path: LocalPath) {
+    let (bytes, files) = (shim_free_space(path.cName), shim_free_files(path.cName))
+    guard bytes >= 0, files >= 0 else { return nil }
+    self.init(bytes: bytes, files: files)
+  }
+}
+
+extension LocalPath {
+  /// The absolute path; nil if there is no working directory.
+  package var absolute: LocalPath? {
+    if bytes.first == ASCII.slash { return self }
+    var directory = [CChar](repeating: 0, count: Limits.pathLength)
+    guard shim_working_directory(&directory, directory.count) == 0 else { return nil }
+    return LocalPath(bytes: LocalPath(cString: directory).bytes + [ASCII.slash] + bytes)
+  }
+}
+
+extension SystemError {
+  /// "Connection refused"
+  public var text: String { String(cString: shim_error_text(code)) }
+}
+
+/// Unpredictable bytes from the kernel (getrandom(2)).
+package enum RandomBytes {
+  package static func bytes(_ count: Int) throws(UploadError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard shim_random(&bytes, count) == 0 else { throw .outOfResources("randomness") }
+    return bytes
+  }
+
+  static func number() throws(UploadError) -> UInt64 {
+    try bytes(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// Reads small files completely.
+package enum SmallFile {
+  /// - Returns: the whole content; one byte more than the limit if it is longer.
+  package static func read(_ descriptor: Int32, limit: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: limit + 1)
+    var length = 0
+    while length < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
+      if count < 0 { throw SystemError(result: count) }
+      if count == 0 { break }
+      length += Int(count)
+    }
+    return Array(bytes[..<length])
+  }
+
+  /// Reads a part of the file.
+  /// - Returns: fewer bytes if the file ends before.
+  package static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var length = 0
+    while length < count {
+      let result = bytes.withUnsafeMutableBytes {
+        shim_pread(descriptor, $0.baseAddress! + length, count - length, offset + Int64(length))
+      }
+      if result < 0 { throw SystemError(result: result) }
+      if result == 0 { break }
+      length += Int(result)
+    }
+    if length < count { bytes.removeLast(count - length) }
+    return bytes
+  }
+}
