@@ -131,10 +131,7 @@ public final class Uploader {
     } ended: { job, error in
       slots.give(back: job.slot, of: job.recordID)
       if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
-      var error = error ?? .cancelled(hasSentAll: false)
-      if case .cancelled = error { error = .cancelled(hasSentAll: job.hasSentAll) }
-      job.recordFailure(error)
-      observer.onEnd(job.index, .failure(error))
+      observer.onEnd(job.index, .failure(job.end(with: error ?? .cancelled(hasSentAll: false))))
     }
     while (upcoming ?? (isCountExact ? next() : nil)) != nil {
       upcoming = nil

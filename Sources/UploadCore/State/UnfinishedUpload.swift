@@ -87,13 +87,6 @@ package struct UnfinishedUpload: Equatable, Sendable {
     detours.splitEnd = 0
   }
 
-  /// The same because what was sent may not be what the file has. How the attempt ended stays.
-  package mutating func forgetContent() {
-    let failure = failure
-    forget()
-    self.failure = failure
-  }
-
   /// The upload is resumed.
   /// - Parameters:
   ///   - isSame: whether the file has the same size, modification time and edges.
@@ -114,18 +107,25 @@ package struct UnfinishedUpload: Equatable, Sendable {
     }
   }
 
-  /// Keeps the longest part.
-  /// - Parameter part: what this attempt has sent; nil if it is not known.
-  package mutating func noteSent(_ part: SentPart?) {
-    guard let part, remote != nil, part.length > sent?.length ?? 0 else { return }
-    sent = part
+  /// The upload ended without being delivered.
+  /// - Parameter message: the text of an error.
+  package mutating func apply(_ end: UploadEnd, message: (UploadError) -> String?) {
+    fail(with: end.recorded, message: message(end.recorded), offset: end.offset)
+    // The longest part is kept.
+    if let part = end.sent, remote != nil, part.length > sent?.length ?? 0 { sent = part }
+    guard let contentDoubt = end.contentDoubt, failure != .mayBeStored else { return }
+    if lastByteMayBeSent, contentDoubt == .unclear {
+      let error = UploadError.mayBeStored(end.recorded)
+      fail(with: error, message: message(error), offset: end.offset)
+    } else {
+      // How the attempt ended stays.
+      let failure = failure
+      forget()
+      self.failure = failure
+    }
   }
 
-  /// The upload ended without being delivered.
-  /// - Parameters:
-  ///   - message: the text of the error; nil if it needs none.
-  ///   - offset: the last known offset on the server, in bytes.
-  package mutating func recordFailure(_ error: UploadError, message: String?, offset: Int64) {
+  private mutating func fail(with error: UploadError, message: String?, offset: Int64) {
     if let remote, offset > remote.offset, fullSends?.outlastsProgress == false { fullSends = nil }
     remote?.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }

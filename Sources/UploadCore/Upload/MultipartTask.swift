@@ -23,8 +23,7 @@ struct MultipartTask: Sendable {
   private let boundary: Boundary
   private let provesServer: Bool
   private var state: State
-  /// Whether the record says that the last byte may have been sent.
-  private var lastByteMayBeSent = false
+  private(set) var doubt = StoredDoubt.none
   /// A change to save in the record before anything else.
   private var unsaved: RecordChange?
 
@@ -160,12 +159,9 @@ struct MultipartTask: Sendable {
 
   /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
   mutating func lastByteNext() {
-    lastByteMayBeSent = true
+    doubt = .announced
     unsaved = .mayBeStored
   }
-
-  /// Whether an upload that ends with an error of this machine may be stored.
-  var mayBeStoredAfterLocalError: Bool { lastByteMayBeSent }
 
   mutating func takeUnsaved() -> RecordChange? {
     defer { unsaved = nil }
@@ -180,8 +176,8 @@ struct MultipartTask: Sendable {
     if case .unnumbered = state { return .forbidden }
     if request.isForGigHive { return .allowed }
     let safety = safetyOfRepeating(after: interruption)
-    if lastByteMayBeSent, safety == .allowed {
-      lastByteMayBeSent = false
+    if doubt != .none, safety == .allowed {
+      doubt = .none
       unsaved = .notStored
     }
     return safety

@@ -41,10 +41,8 @@ struct TusTask: Sendable {
   struct History {
     /// Whether this process has created the upload.
     var hasCreated = false
-    /// Whether the record says that the last byte may have been sent.
-    var lastByteMayBeSent: Bool
-    /// Whether the last byte may have reached the server without a response.
-    var mayBeWhole: Bool
+    /// Whether the server may have the last byte, although no response says so.
+    var stored: StoredDoubt
     /// How PATCH was refused, until the same as a POST is answered.
     var refusedPatch: UploadError?
     /// A 5xx to the request with the last byte.
@@ -85,8 +83,7 @@ struct TusTask: Sendable {
         options: plan.request.tusOptions)
     } catch { throw .tus(error) }
     history = History(
-      lastByteMayBeSent: plan.previous.lastByteMayBeSent, mayBeWhole: plan.previous.lastByteMayBeSent,
-      offset: plan.previous.offset,
+      stored: plan.previous.lastByteMayBeSent ? .unclear : .none, offset: plan.previous.offset,
       wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt, isUnexamined: plan.previous.location != nil)
   }
 
@@ -234,16 +231,25 @@ struct TusTask: Sendable {
   }
 
   mutating func lastByteNext() {
-    guard !history.lastByteMayBeSent else { return }
-    history.lastByteMayBeSent = true
+    guard history.stored == .none else { return }
+    history.stored = .announced
     unsaved.append(.lastByteNext)
+  }
+
+  /// The request in flight has no response that says how much is stored. To a plain server, no last byte is sent before it was announced.
+  /// - Parameter sent: how much of the oldest request's content was sent.
+  /// - Returns: whether it may have been the last byte.
+  private mutating func doubt(_ sent: ContentSent) -> Bool {
+    guard upload.mayHaveSentLastByte(sent), request.isForGigHive || history.stored != .none else { return false }
+    history.stored = .unclear
+    return true
   }
 
   /// Whether a file that changed on the way may be stored: its upload is forgotten, because the next one has other content.
   func mayBeStored(afterLocal error: UploadError) -> Bool {
     guard !request.isForGigHive, case .file(_, .changedInTransit) = error else { return false }
     switch state {
-    case .uploading: return history.mayBeWhole || upload.mayHaveSentLastByte(.whole)
+    case .uploading: return history.stored == .unclear || upload.mayHaveSentLastByte(.whole)
     case .hashing, .done: return true
     case .locatingSuperseded, .removingSuperseded, .checkingToken, .notSupported, .finalizing, .locating: return false
     }
@@ -255,7 +261,7 @@ struct TusTask: Sendable {
       state = .hashing(isGone: true)
       return
     }
-    if !request.isForGigHive, history.mayBeWhole { throw .mayBeStored(history.refusalAtEnd ?? .uploadLost) }
+    if !request.isForGigHive, history.stored == .unclear { throw .mayBeStored(history.refusalAtEnd ?? .uploadLost) }
     try startOver()
   }
 
@@ -280,7 +286,7 @@ struct TusTask: Sendable {
     state = .uploading
     upload.restart()
     history = History(
-      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: hasLostRecording ? 0 : history.highestOffset,
+      stored: .none, highestOffset: hasLostRecording ? 0 : history.highestOffset,
       offset: 0, resumedFrom: 0,
       wasUploaded: false)
     if upload.location == nil { unsaved.append(change) } else { noteCreation() }
@@ -289,8 +295,7 @@ struct TusTask: Sendable {
   private mutating func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
-    history.lastByteMayBeSent = false
-    history.mayBeWhole = false
+    history.stored = .none
     unsaved.append(.created(location: location.text, expires: upload.expires))
   }
 
@@ -327,7 +332,7 @@ struct TusTask: Sendable {
   mutating func interrupted(_ interruption: Interruption) {
     switch state {
     case .uploading, .locating:
-      if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
+      _ = doubt(interruption.sent)
       upload.interrupted(
         arrived: interruption.arrived, sent: interruption.sent,
         cutAfterMilliseconds: interruption.cutAfterMilliseconds,
@@ -371,10 +376,7 @@ extension TusTask {
   }
 
   private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
-    if !saysHowMuchIsStored(answer), upload.mayHaveSentLastByte(answer.sent) {
-      history.mayBeWhole = true
-      if answer.status >= 500 { history.refusalAtEnd = answer.refusal }
-    }
+    if !saysHowMuchIsStored(answer), doubt(answer.sent), answer.status >= 500 { history.refusalAtEnd = answer.refusal }
     let (before, detours, state) = (upload.location, upload.detours.found, upload.state)
     do throws(TusError) {
       try upload.receive(
@@ -436,7 +438,7 @@ extension TusTask {
         history.hasHiddenOffset = true
         throw .tus(error)
       }
-      if history.mayBeWhole, !request.isForGigHive { throw .mayBeStored(.tus(error)) }
+      if history.stored == .unclear, !request.isForGigHive { throw .mayBeStored(.tus(error)) }
       try beginAnew(because: .noOffset(status: status), orElse: error)
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
       .nothingStored, .checksumMismatch, .locked, .interrupted, .startsOver, .lengthTruncated, .cachedOffset,
@@ -449,7 +451,7 @@ extension TusTask {
   /// server is not trusted with the only copy.
   private mutating func beginAnew(because reason: TusError.Contradiction, orElse error: TusError) throws(UploadError) {
     guard !history.hasCreated, !plan.previous.isServerDoubtful, upload.location != nil,
-      request.isForGigHive || !history.mayBeWhole
+      request.isForGigHive || history.stored != .unclear
     else { throw .tus(error) }
     restart(noting: .disproved)
     history.hasCreated = true

@@ -24,8 +24,8 @@
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
-/// - `finished` and `failed` are the last actions. The record's last change is the driver's: a delivery, or
-///   ``UnfinishedUpload/recordFailure(_:message:offset:)`` with ``lastOffset``.
+/// - `finished` and `failed` are the last actions. A delivery is the record's last change, or what ``end(with:_:)`` says, also if the
+///   upload ends without the machine, as by a signal. Nobody decides anything after that.
 ///
 /// States and transitions:
 ///
@@ -130,9 +130,6 @@ package struct UploadMachine: Sendable {
   /// Whether the server has refused the recording as a form because of its size, so that tus is tried.
   package var hasFormTooLarge: Bool { formRefusal?.error.isTooLargeAsForm ?? false }
 
-  /// The last known offset of a tus upload on the server, in bytes.
-  package var lastOffset: Int64 { task.lastOffset }
-
   /// Whether the recording is sent as one form, not over tus.
   package var sendsForm: Bool {
     if case .multipart = task { true } else { false }
@@ -144,10 +141,8 @@ package struct UploadMachine: Sendable {
     return plan.request.isForGigHive ? .gigHiveForm : .otherForm
   }
 
-  /// Whether the server may have every byte of a tus upload, although no response says so.
-  package var mayBeWhole: Bool {
-    if case .tus(let task) = task { task.history.mayBeWhole } else { false }
-  }
+  /// Whether the server may have the whole recording, although no response says so.
+  package var doubt: StoredDoubt { task.doubt }
 
   /// Whether a recording to be deleted may be gone, although no response says so.
   package var mayBeDeleted: Bool {
@@ -339,6 +334,28 @@ package struct UploadMachine: Sendable {
   /// The file has changed.
   private mutating func fail(_ error: FileError) {
     if case .upload(let plan) = purpose { end(.file(plan.request.file, error)) }
+  }
+
+  /// How an upload ends that is not delivered, for its caller and for its record.
+  /// - Parameter error: the last action's, or what ended the upload without the machine.
+  package func end(with error: UploadError, _ facts: LocalFacts) -> UploadEnd {
+    var end = UploadEnd(error, offset: task.lastOffset)
+    if case .cancelled = error {
+      end.error = .cancelled(hasSentAll: sendsForm && facts.hasSentAll)
+      end.recorded = end.error
+    }
+    guard case .upload(let plan) = purpose, !plan.request.isForGigHive else {
+      end.sent = facts.sent
+      return end
+    }
+    // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
+    if end.error == .cancelled(hasSentAll: true) { end.recorded = .mayBeStored(end.error) }
+    end.sent = facts.sent
+    // Neither the server nor a digest would reveal what a change of the status stands for.
+    if facts.hasNewStatus, facts.sent == nil, !sendsForm || !plan.request.computesSHA256 {
+      end.contentDoubt = doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
+    }
+    return end
   }
 
   /// Ends the upload with an error of this machine.
@@ -592,6 +609,52 @@ package enum UploadAction: Equatable, Sendable {
   case await
   case finished(Outcome)
   case failed(UploadError)
+}
+
+/// Whether the server may have the whole recording, although no response says so. Each is worse than the one before.
+package enum StoredDoubt: Comparable, Sendable {
+  /// It does not have the last byte, or says what it has.
+  case none
+  /// The last byte may be on its way: the record says so.
+  case announced
+  /// The last byte was sent, and no response says what became of it.
+  case unclear
+}
+
+/// What only the driver knows when an upload ends.
+package struct LocalFacts: Sendable {
+  /// Whether the content of the request in flight was sent completely.
+  package var hasSentAll: Bool
+  /// What of the file was sent over tus, from its start; nil if that is not known.
+  package var sent: SentPart?
+  /// Whether the file's status (ctime) has changed since it was opened, and nothing else of it.
+  package var hasNewStatus: Bool
+
+  package init(hasSentAll: Bool = false, sent: SentPart? = nil, hasNewStatus: Bool = false) {
+    self.hasSentAll = hasSentAll
+    self.sent = sent
+    self.hasNewStatus = hasNewStatus
+  }
+}
+
+/// How an upload ended without being delivered: the last change of its record.
+package struct UploadEnd: Equatable, Sendable {
+  /// What its caller is told.
+  package internal(set) var error: UploadError
+  /// What the record keeps.
+  package internal(set) var recorded: UploadError
+  /// The last known offset on the server, in bytes.
+  package let offset: Int64
+  /// What of the file was sent over tus; nil if that is not known.
+  package internal(set) var sent: SentPart?
+  /// nil if what was sent is known to be what the file has. Otherwise, whether the server may have all of it.
+  package internal(set) var contentDoubt: StoredDoubt?
+
+  /// An upload that ended before its machine began.
+  /// - Parameter offset: the record's.
+  package init(_ error: UploadError, offset: Int64) {
+    (self.error, recorded, self.offset) = (error, error, offset)
+  }
 }
 
 /// The connection to use for a request.

@@ -106,10 +106,19 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// Whether the server may have the whole recording, although no response says so.
+  var doubt: StoredDoubt {
+    switch self {
+    case .multipart(let task): task.doubt
+    case .tus(let task): task.history.stored
+    case .cancellation, .deletion, .presence: .none
+    }
+  }
+
   /// Whether the server may have the whole recording, and cannot be asked, after an upload that ends with this error of this machine.
   func mayBeStored(afterLocal error: UploadError) -> Bool {
     switch self {
-    case .multipart(let task): task.mayBeStoredAfterLocalError
+    case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
     case .cancellation, .deletion, .presence: false
     }

@@ -62,8 +62,12 @@ final class UploadDriver: Steppable {
     if case .finished(let outcome) = activity { outcome } else { nil }
   }
 
-  /// What of the file was sent over tus, from its start; nil if that is not known.
-  var sentPart: SentPart? { machine.sendsForm || machine.readsUnknown ? nil : source?.sentPart }
+  /// What the machine cannot know at the end of the upload.
+  var facts: LocalFacts {
+    LocalFacts(
+      hasSentAll: hasSentAll, sent: machine.sendsForm || machine.readsUnknown ? nil : source?.sentPart,
+      hasNewStatus: (try? source?.file.verifyUnchanged()) ?? false)
+  }
 
   /// Whether the current request was sent completely.
   var hasSentAll: Bool {

@@ -54,11 +54,6 @@ final class UploadJob: Steppable {
     }
   }
 
-  /// Whether the server had a complete form when the job ended, so that it may have stored the recording.
-  var hasSentAll: Bool {
-    if case .running(let driver, _) = state { driver.machine.sendsForm && driver.hasSentAll } else { false }
-  }
-
   // MARK: The step
 
   var isWaitingOnly: Bool {
@@ -438,41 +433,24 @@ final class UploadJob: Steppable {
 
   // MARK: The end
 
-  /// Whether the file's status has changed, and neither the server nor a digest of what was sent would reveal a change of its content. The
-  /// server may then have other content, and the next process could not know.
-  private func mayHaveChanged(_ sent: SentPart?) -> Bool {
-    guard case .running(let driver, let file) = state, sent == nil, !request.isForGigHive,
-      !driver.machine.sendsForm || !request.computesSHA256
-    else { return false }
-    return (try? file.verifyUnchanged()) ?? false
-  }
-
-  /// Records the error that ended the job.
-  func recordFailure(_ error: UploadError) {
-    guard let record else { return }
-    let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
-    let answer: RedactedAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
-    // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
-    let isOpen = error == .cancelled(hasSentAll: true) && !request.isForGigHive
-    let error = isOpen ? .mayBeStored(error) : error
-    let mayBeWhole =
-      if case .running(let driver, _) = state { driver.machine.mayBeWhole || driver.hasSentAll } else { false }
-    let isCancelled = if case .cancelled = error { true } else { false }
-    let sent = if case .running(let driver, _) = state { driver.sentPart } else { SentPart?.none }
-    let mayHaveChanged = mayHaveChanged(sent)
+  /// The job has ended with an error: its record gets its last change.
+  /// - Returns: what the caller is told.
+  func end(with error: UploadError) -> UploadError {
+    let end: UploadEnd
+    var answer: RedactedAnswer?
+    if case .running(let driver, _) = state {
+      end = driver.machine.end(with: error, driver.facts)
+      answer = driver.answer
+    } else {
+      end = UploadEnd(error, offset: record?.record.offset ?? 0)
+    }
+    guard let record else { return end.error }
     record.releaseSpace()
     do throws(UploadError) {
       try record.updateUpload {
-        $0.recordFailure(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
-        $0.noteSent(sent)
-        guard mayHaveChanged, $0.failure != .mayBeStored else { return }
-        if $0.lastByteMayBeSent, mayBeWhole {
-          let error = UploadError.mayBeStored(error)
-          $0.recordFailure(error, message: error.message(after: answer), offset: offset)
-        } else {
-          $0.forgetContent()
-        }
+        $0.apply(end) { if case .cancelled = $0 { nil } else { $0.cause.message(after: answer) } }
       }
     } catch { shared.configuration.warnings?(error.message) }
+    return end.error
   }
 }

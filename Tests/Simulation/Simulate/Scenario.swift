@@ -156,7 +156,7 @@ enum Scenario {
         let base = try? TargetURI(String(cString: plan.url))
       else { continue }
       do throws(CancelDeleteError) {
-        try uploader.delete(
+        _ = try uploader.delete(
           assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation(),
           onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
         if world_is_dead() == 0 { world_recording_deleted(asset) }

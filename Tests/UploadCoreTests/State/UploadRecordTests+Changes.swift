@@ -9,14 +9,15 @@ extension UploadRecordTests {
   @Test func anUploadIsPostponedUntilItsTime() {
     let until: Int64 = 1_800_000_000
     var record = plain
-    record.unfinished?.recordFailure(
+    fail(
+      &record,
       .postponed(.refused(status: 502, message: ""), untilSeconds: until, .sentRepeatedly(count: 3)), message: "no",
       offset: 0)
     #expect(record.phase == .pending && record.unfinished?.nextRetry == until)
     #expect(record.postponedUntil(now: until - 1) == until && record.postponedUntil(now: until) == nil)
     // The clock was set back, or starts in 1970.
     #expect(record.postponedUntil(now: until - 86_401) == nil && record.postponedUntil(now: .min) == nil)
-    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: "no", offset: 0)
+    fail(&record, .noResolver(host: "hive"), message: "no", offset: 0)
     #expect(record.unfinished?.nextRetry == nil)
   }
 
@@ -27,12 +28,12 @@ extension UploadRecordTests {
     apply(.failedFullSends(sends, offset: 100), to: &record)
     #expect(record.unfinished?.fullSends == sends && record.offset == 100)
     #expect(record.renewed(by: plain, changed: now).unfinished?.fullSends == sends)
-    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
+    fail(&record, .noResolver(host: "hive"), message: nil, offset: 100)
     #expect(record.unfinished?.fullSends == sends)
     let other = UploadRecord.sample(
       identity(device: 2049, inode: 131_072, size: 4_710_000_001, nanoseconds: 7, edges: fileIdentity.edges))
     #expect(record.renewed(by: other, changed: now).unfinished?.fullSends == nil)
-    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
+    fail(&record, .noResolver(host: "hive"), message: nil, offset: 101)
     #expect(record.unfinished?.fullSends == nil)
   }
 
@@ -44,6 +45,10 @@ extension UploadRecordTests {
   }
 
   // MARK: Changes
+
+  private func fail(_ record: inout UploadRecord, _ error: UploadError, message: String?, offset: Int64) {
+    record.unfinished?.apply(UploadEnd(error, offset: offset)) { _ in message }
+  }
 
   private var now: StatusTime { StatusTime(seconds: 1_795_000_000, nanoseconds: 8) }
 
@@ -69,13 +74,16 @@ extension UploadRecordTests {
 
   /// Otherwise, `resume` would not send the file as it is now.
   @Test func howAnAttemptEndedStaysWhenItsContentIsForgotten() {
+    func end(_ error: UploadError) -> UploadEnd {
+      var end = UploadEnd(error, offset: 7)
+      end.contentDoubt = StoredDoubt.none
+      return end
+    }
     var record = full
-    record.unfinished?.recordFailure(.file("/a", .statusChanged), message: "no", offset: 7)
-    record.unfinished?.forgetContent()
+    record.unfinished?.apply(end(.file("/a", .statusChanged))) { _ in "no" }
     #expect(record.phase == .failed && record.remote == nil && record.unfinished?.message == "no")
     record = full
-    record.unfinished?.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 7)
-    record.unfinished?.forgetContent()
+    record.unfinished?.apply(end(.cancelled(hasSentAll: false))) { _ in nil }
     #expect(record.phase == .pending && record.remote == nil)
   }
 
@@ -98,11 +106,16 @@ extension UploadRecordTests {
   @Test func theLongestPartThatIsKnownToBeSentIsKept() {
     var record = plain
     let (part, longer) = (SentPart(length: 5, sha256: "ab", statusTime: now), SentPart(length: 6, sha256: "cd"))
-    record.unfinished?.noteSent(part)
+    func note(_ part: SentPart?) {
+      var end = UploadEnd(.uploadLost, offset: 0)
+      end.sent = part
+      record.unfinished?.apply(end) { _ in nil }
+    }
+    note(part)
     #expect(record.unfinished?.sent == nil)
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     for (noted, kept) in [(part, part), (SentPart(length: 5, sha256: "ef"), part), (nil, part), (longer, longer)] {
-      record.unfinished?.noteSent(noted)
+      note(noted)
       #expect(record.unfinished?.sent == kept)
     }
   }
@@ -124,10 +137,10 @@ extension UploadRecordTests {
     var again = record
     apply(.notStored, to: &again)
     #expect(again == plain)
-    record.unfinished?.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 0)
+    fail(&record, .cancelled(hasSentAll: false), message: nil, offset: 0)
     #expect(!record.mayBeStored && record.phase == .pending)
     apply(.mayBeStored, to: &record)
-    record.unfinished?.recordFailure(.refused(status: 403, message: ""), message: "refused", offset: 0)
+    fail(&record, .refused(status: 403, message: ""), message: "refused", offset: 0)
     #expect(!record.mayBeStored && record.phase == .failed && record.unfinished?.message == "refused")
   }
 
@@ -139,7 +152,7 @@ extension UploadRecordTests {
     var other = plain
     other.file.identity = identity(edges: "another")
     #expect(record.renewed(by: other, changed: now).assetID == nil)
-    record.unfinished?.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
+    fail(&record, .checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
     #expect(record.assetID == nil)
   }
 
@@ -149,7 +162,7 @@ extension UploadRecordTests {
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     record.unfinished?.lastByteMayBeSent = mayBeWhole
     for _ in 0..<2 {
-      record.unfinished?.recordFailure(.file("/a", .grew(from: 1, to: 2)), message: "grew", offset: 0)
+      fail(&record, .file("/a", .grew(from: 1, to: 2)), message: "grew", offset: 0)
       #expect(record.remote == nil && record.unfinished?.formerURL == (mayBeWhole ? nil : "https://hive/files/1"))
     }
     #expect(try UploadRecord(decoding: record.encoded(crc32: crc32), crc32: crc32) == record)
@@ -160,14 +173,14 @@ extension UploadRecordTests {
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
     var record = plain
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
-    record.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
+    fail(&record, .mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
     #expect(
       record.phase == .failed && record.mayBeStored && record.offset == 7
         && record.unfinished?.message == "it may be stored")
     // After a response without proof, it can be resumed.
     var doubted = full
     doubted.unfinished?.failure = nil
-    doubted.unfinished?.recordFailure(.notFromServer(status: 404), message: nil, offset: 7)
+    fail(&doubted, .notFromServer(status: 404), message: nil, offset: 7)
     #expect(doubted.phase == .uploaded && doubted.remote?.url == full.remote?.url)
   }
 }

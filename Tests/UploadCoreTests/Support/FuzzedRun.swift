@@ -146,7 +146,11 @@ struct FuzzedRun {
   private mutating func handle(_ event: UploadEvent) {
     note("\(event)")
     let before = machine.inFlightCount
-    if mayLoseEnd(event) { lastByteMayBeSent = true }
+    if mayLoseEnd(event) {
+      lastByteMayBeSent = true
+      // It is not sent before.
+      if inFlight.last?.announcesLastByte == true { announce() }
+    }
     machine.handle(event)
     if machine.inFlightCount > before { complaint = "an event sent a request" }
     while inFlight.count > machine.inFlightCount { inFlight.removeFirst() }

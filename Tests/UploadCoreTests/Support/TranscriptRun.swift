@@ -16,6 +16,8 @@ struct TranscriptRun {
   private var milliseconds: Int64 = 0
   private var record: UploadRecord
   private var rereading = "same"
+  /// What the driver knows when a signal ends the upload.
+  private var signal: LocalFacts?
 
   /// What was played, with what the machine did.
   static func play(_ transcript: Transcript, _ assignment: [(name: String, value: String)]) throws -> [String] {
@@ -44,7 +46,7 @@ struct TranscriptRun {
         lines.append((inFlight.isEmpty ? "> " : ">+ ") + text(request) + (choice == .fresh ? ", new connection" : ""))
         inFlight.append(request)
       case .await:
-        if try takeEvent(&machine) { continue }
+        if try takeEvent(&machine) { break }
         guard let request = inFlight.first else {
           throw Failure("the machine awaits an answer, and nothing is in flight")
         }
@@ -68,17 +70,21 @@ struct TranscriptRun {
       case .reportFallback(let other): lines.append(other == .tus ? "= over tus" : "= as a form")
       case .reportOtherFile: lines.append("= another file")
       case .wait(let until):
-        if try takeEvent(&machine) { continue }
+        if try takeEvent(&machine) { break }
         milliseconds = max(milliseconds, until)
       case .finished(let outcome): return end(text(outcome))
       case .failed(let error):
         // As the driver does it.
-        let shown = error.redacted(Secrets())
-        record.unfinished?.recordFailure(error, message: nil, offset: machine.lastOffset)
-        return end("failed: " + text(shown), showsRecord: setup.keepsRecord)
+        return end(machine.end(with: error, LocalFacts()))
       }
+      if let facts = signal { return end(machine.end(with: .cancelled(hasSentAll: false), facts)) }
     }
     throw Failure("there is no end")
+  }
+
+  private mutating func end(_ end: UploadEnd) {
+    record.unfinished?.apply(end) { _ in nil }
+    self.end("failed: " + text(end.error.redacted(Secrets())), showsRecord: setup.keepsRecord)
   }
 
   private mutating func end(_ words: String, showsRecord: Bool = false) {
@@ -108,6 +114,11 @@ struct TranscriptRun {
       machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .partial)))
       inFlight = []
     case "cancel": machine.handle(.failed(.cancelled(hasSentAll: false)))
+    case "a signal": signal = LocalFacts()
+    case "a signal after the last byte": signal = LocalFacts(hasSentAll: true)
+    case "a signal, the status has changed": signal = LocalFacts(hasNewStatus: true)
+    case "a signal after the last byte, the status has changed":
+      signal = LocalFacts(hasSentAll: true, hasNewStatus: true)
     default:
       guard words.hasPrefix("reading finds ") else { throw Failure("unknown event: \(line)") }
       rereading = String(words.dropFirst("reading finds ".count))

@@ -9,7 +9,7 @@ extension LockedRecordTests {
   /// Only a person can find out that it is not stored.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
     let previous = try leave {
-      $0.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+      $0.unfinished?.apply(UploadEnd(.mayBeStored(.uploadLost), offset: 1000)) { _ in "who knows" }
       $0.unfinished?.lastByteMayBeSent = true
     }
     #expect(previous.phase == .failed && previous.mayBeStored)
@@ -91,7 +91,7 @@ extension LockedRecordTests {
   /// Cameras use their names again on every card.
   @Test func whatMayBeStoredDoesNotHoldUpAnotherFileOfItsName() throws {
     let previous = try leave {
-      $0.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+      $0.unfinished?.apply(UploadEnd(.mayBeStored(.uploadLost), offset: 1000)) { _ in "who knows" }
     }
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
