@@ -18,8 +18,8 @@ let simulation: [Target] =
       exclude: ["Program/Main.swift"]),
   ] : []
 
-// SANITIZER=address or thread leaves out the programs, which the unit tests do not run. With thread, the tests of the core are
-// left out, too: it has no threads.
+// SANITIZER=address or thread leaves out the programs, which the unit tests do not run, and the tests of the core: it has no threads, and with the
+// address sanitizer, the tests of the library and the fuzzers run its unsafe code.
 let sanitizer = Context.environment["SANITIZER"]
 
 let shipping: [SwiftSetting] =
@@ -58,7 +58,7 @@ let package = Package(
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"], exclude: ["Messages/errors.txt"]),
   ]
-    + (sanitizer == "thread"
+    + (sanitizer != nil
       ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"], exclude: ["Transcripts"])])
     + (isSimulated ? simulation : sanitizer == nil ? programs : []),
   cxxLanguageStandard: .cxx20

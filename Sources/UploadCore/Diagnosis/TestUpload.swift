@@ -375,17 +375,9 @@ package final class TestRemoval {
     }
   }
 
+  /// An interruption ends what was examined. What it has created is removed nevertheless.
   private func canBeRetried(_ error: UploadError) -> Bool {
-    switch error {
-    case .cancelled, .tus(.locked), .connectionLost, .timedOut, .notConnected, .notFromServer: true
-    case .refused(let status, _): status >= 500
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
-      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .tls, .mayBeStored, .uncertain,
-      .invalidResponse, .redirected, .redirectionRefused, .proxyUnusable, .addressExcluded, .proxyRefused,
-      .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
-      .prematureSuccess, .tus, .uploadLost, .postponed, .outOfResources, .formDropped:
-      false
-    }
+    if case .cancelled = error { true } else { error.traits.isTransient }
   }
 
   package var result: Finding.Result {

@@ -192,6 +192,8 @@ extension UploadError {
       }
     case .cancelled: ErrorTraits(ExitCode.interruptedBase, .machine, leavesPending: true)
     case .outOfResources: ErrorTraits(ExitCode.memoryCeiling, .machine)
+    // What led to it may be about this recording.
+    case .internalError: ErrorTraits(ExitCode.internalError, .file, leavesPending: true)
     }
   }
 

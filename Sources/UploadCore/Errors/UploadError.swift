@@ -94,6 +94,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case cancelled(hasSentAll: Bool)
   /// The system has run out of threads, memory, descriptors …
   case outOfResources(String)
+  /// A bug of this library, which it has noticed. The upload stays pending.
+  case internalError(String)
 
   /// Why a server drops a form that it has received.
   public enum FormProblem: Equatable, Sendable, CaseIterable {
@@ -181,7 +183,7 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources, .congestionControlRefused: self
+    case .outOfResources, .congestionControlRefused, .internalError: self
     }
   }
 

@@ -304,6 +304,8 @@ package struct TusUpload: Sendable {
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
       inFlight.interrupt(arrived: arrived, cutAfterMilliseconds: cutAfterMilliseconds)
       state = .locating(location)
+    case .probing(.locatingNew(let new), let old, let claimed) where isUnreachable && moves(new, of: old, claimed):
+      break
     // The next connection must prove its origin again before the upload counts as gone.
     case .probing(_, let old, _), .removing(_, let old, _), .tryingPost(let old, _): state = .locating(old)
     case .discovering, .locating, .complete, .gone: break
@@ -316,8 +318,8 @@ package struct TusUpload: Sendable {
     if sent == .whole { disagreements.noteSent(to: end) } else { disagreements.noteCut(before: end) }
   }
 
-  /// Whether the upload is asked for at the endpoint's origin, because nobody responds where it should be.
-  package var isMoving: Bool { detours.moved != nil }
+  /// Whether an upload is asked for at the endpoint's origin, because nobody responds where it should be.
+  package var isMoving: Bool { if case .probing(.locatingNew, _, _) = state { true } else { detours.moved != nil } }
 
   /// Asks for the server's offset again.
   package mutating func locate() {
@@ -551,6 +553,7 @@ extension TusUpload {
       state = .probing(.locatingNew(new), of: old, claimed: claimed)
     case .locatingNew(let new):
       guard case .tus(.offset(let offset)) = verdict, isProved else {
+        if case .somebodyElse = verdict, moves(new, of: old, claimed) { return }
         // If that is about this upload, and not about all, the next attempt needs another one.
         if status == 404 || status == 410 { unused = nil }
         throw abandonProbe(of: old, claimed)
@@ -570,6 +573,17 @@ extension TusUpload {
       case .tus, .gigHive, .somebodyElse: throw abandonProbe(of: old, status)
       }
     }
+  }
+
+  /// The new upload is not where the server says that it is.
+  /// - Returns: whether it may be at the same path of the endpoint's origin.
+  private mutating func moves(_ new: TargetURI, of old: TargetURI, _ claimed: Int) -> Bool {
+    guard new.origin != plan.endpoint.origin else { return false }
+    let moved = new.moved(toOriginOf: plan.endpoint)
+    guard moved.text.utf8.count <= Limits.uriLength else { return false }
+    unused = moved == old ? nil : moved
+    state = .probing(.locatingNew(moved), of: old, claimed: claimed)
+    return true
   }
 
   private mutating func abandonProbe(of old: TargetURI, _ status: Int) -> TusError {

@@ -285,7 +285,8 @@ package struct UploadMachine: Sendable {
 
   // MARK: Events
 
-  /// Handles an event. An event that is no longer expected changes nothing.
+  /// Handles an event. After the end, nothing changes the outcome: what was in flight then may still be answered, interrupted or hashed.
+  /// Any other event in a state that does not expect it is a bug, which ends the upload with ``UploadError/internalError(_:)``.
   package mutating func handle(_ event: UploadEvent) {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
@@ -314,7 +315,7 @@ package struct UploadMachine: Sendable {
     // If the server confirms nothing, this would report the digest of a mixture.
     case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed:
       fail(.changedInTransit)
-    case (.hashing, .hashed(.wholeFileAgain)): return
+    case (.hashing, .hashed(.wholeFileAgain)): refuse(event)
     case (.hashing, .hashed(let hashed)):
       state = .deciding
       do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
@@ -327,8 +328,13 @@ package struct UploadMachine: Sendable {
       } catch { recover(from: Interruption(error, by: answer)) }
     case (.deciding, _), (.hashing, _), (.inFlight, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
       (.failing, _), (.retrying, _), (.waiting, _):
-      return
+      refuse(event)
     }
+  }
+
+  /// What is not in the table is a bug of the driver or of this machine. Nothing is believed any more; a new machine may succeed.
+  private mutating func refuse(_ event: UploadEvent) {
+    end(.internalError("an upload was told " + event.name + " while " + state.name))
   }
 
   /// The file has changed.
@@ -544,6 +550,23 @@ extension UploadMachine {
     case waiting(untilMilliseconds: Int64)
     case finished(Outcome)
     case failed(UploadError)
+
+    /// For reports of a bug.
+    fileprivate var name: String {
+      switch self {
+      case .deciding: "deciding"
+      case .hashing: "hashing"
+      case .inFlight: "in flight"
+      case .holding: "holding"
+      case .rereading: "rereading"
+      case .renewingCredentials: "renewing credentials"
+      case .failing: "failing"
+      case .retrying: "retrying"
+      case .waiting: "waiting"
+      case .finished: "finished"
+      case .failed: "failed"
+      }
+    }
   }
 }
 
@@ -586,6 +609,19 @@ package enum UploadEvent: Equatable, Sendable {
   case credentials(areNew: Bool)
   /// A local failure, such as of the file or the record, ends the upload.
   case failed(UploadError)
+
+  /// For reports of a bug.
+  fileprivate var name: String {
+    switch self {
+    case .answered: "of a response"
+    case .interrupted: "of an interruption"
+    case .hashed: "of a digest"
+    case .lastByteNext: "of the last byte"
+    case .statusChanged: "of a new status"
+    case .credentials: "of credentials"
+    case .failed: "of a failure"
+    }
+  }
 }
 
 /// The next action for an upload.

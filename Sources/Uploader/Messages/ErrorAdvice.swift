@@ -71,7 +71,7 @@ extension UploadError {
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noResolver, .notConnected,
       .timedOut, .connectionLost, .mayBeStored, .invalidResponse, .refused, .formDropped, .redirected,
       .redirectionRefused, .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .unconfirmed,
-      .stillProcessing, .prematureSuccess, .uploadLost, .postponed, .cancelled, .outOfResources:
+      .stillProcessing, .prematureSuccess, .uploadLost, .postponed, .cancelled, .outOfResources, .internalError:
       nil
     }
   }

@@ -171,6 +171,7 @@ extension UploadError {
     case .termsNotAccepted: "guests must accept the event's terms (tos_accepted)."
     case .cancelled(let hasSentAll): "interrupted." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
     case .outOfResources(let what): "the system has run out of " + what + "."
+    case .internalError(let what): "internal error: " + what + ". Please report this."
     }
   }
 

@@ -80,11 +80,7 @@ enum ConnectionExamination {
     case .addressExcluded:
       let isProxys = configuration.proxies.proxy(for: prober.target) != nil
       findings.add(Finding(isProxys ? .proxy : .connection, .failure(error)))
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
-      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
-      .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,
-      .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
-      .prematureSuccess, .tus, .uploadLost, .postponed, .cancelled, .outOfResources, .formDropped:
+    default:
       if let proxy = configuration.proxies.proxy(for: prober.target) {
         let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
         return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))

@@ -265,7 +265,8 @@ extension UploadError {
       case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch),
         .tus(.contentRefused), .tus(.requestsStopped):
         WORLD_FAILED
-      case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls:
+      case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls,
+        .internalError:
         WORLD_PROTOCOL_BROKEN
       default: WORLD_FAILED
       }

@@ -345,15 +345,19 @@ void World::checkIsRecorded(const Upload &upload) {
     for (auto &[id, known] : file.synced) isSynced = isSynced || known == upload.id;
     // Bytes of an upload that the server said it does not have may have been in flight.
     if (isSynced || file.versions.size() > 1 || upload.isComplete || upload.wasDisowned || kernel.isDead) return;
-    // A form needs no record. One that a proxy does not let through goes over tus.
-    bool wasForm = scenario.protocol == 0 && scenario.destination == Destination::gigHive && upload.length < scenario.tusThreshold;
-    if (wasForm && scenario.faults.mayLackRecord()) return;
+    if (mayLackRecord(upload.length)) return;
     fail("bytes for upload " + upload.id + ", which no record " + (isRecorded ? "on the disk " : "") + "has");
+}
+
+bool World::mayLackRecord(int64_t length) const {
+    // A form needs no record. One that a proxy does not let through goes over tus.
+    return scenario.protocol == 0 && scenario.destination == Destination::gigHive && length < scenario.tusThreshold &&
+        scenario.faults.mayLackRecord();
 }
 
 void World::noteCreation(int index) {
     // A record that cannot be read is left alone.
-    if (hasReadErrorOfRecord) return;
+    if (hasReadErrorOfRecord || mayLackRecord((int64_t)files[(size_t)index].versions.back().size())) return;
     for (auto &[id, upload] : files[(size_t)index].recorded) {
         if (!isGood(upload, index)) continue;
         // To verify that the server said so, a new one may be created. Until then the record keeps the old one.

@@ -118,6 +118,7 @@ public:
     void noteForm(int index, int start);
     /// What a client sends more than the creation for must be in a record that survives a power cut.
     void checkIsRecorded(const Upload &upload);
+    bool mayLackRecord(int64_t length) const;
     /// What only a damaged record can have told must not be used.
     void checkTrust(const std::string &upload);
     /// The user was told that the server has the upload no more.

@@ -100,7 +100,7 @@ struct FuzzedRun {
 
   mutating func run() {
     for _ in 0..<2000 where complaint == nil {
-      if chance(20) { handle(strayEvent()) }
+      if chance(2400) { handle(.failed(.outOfResources("threads"))) }
       if !endName.isEmpty { return checkEnd() }
       act(machine.next(nowMilliseconds: now))
     }
@@ -266,7 +266,7 @@ struct FuzzedRun {
 
   private mutating func hash() -> HashResult { .wholeFile(sha256: GigHive.sha256) }
 
-  /// An event that may be unexpected.
+  /// An event that comes too late.
   private mutating func strayEvent() -> UploadEvent {
     switch Int.random(in: 0..<6, using: &random) {
     case 0 where machine.inFlightCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))

@@ -93,6 +93,7 @@ enum EveryError {
       .postponed(.refused(status: 502, message: ""), untilSeconds: 1_800_000_000, .sentRepeatedly(count: 3)),
       .postponed(.refused(status: 503, message: "No way!"), untilSeconds: 1_800_000_000, .serverAsked),
       .uploadLost, .cancelled(hasSentAll: false), .cancelled(hasSentAll: true), .outOfResources("memory"),
+      .internalError("an upload was told of a digest while waiting"),
     ]
     errors += file.map { .file("a.mp4", $0) }
     errors += changes.map { .changed("a.mp4", $0, upload: "a") }
@@ -162,9 +163,10 @@ enum EveryError {
     case .postponed: "postponed"
     case .cancelled: "cancelled"
     case .outOfResources: "outOfResources"
+    case .internalError: "internalError"
     }
   }
 
   /// How many names there are.
-  static let caseCount = 40
+  static let caseCount = 41
 }
