@@ -35,10 +35,6 @@ PORTAL = (
 )
 HAPROXY_503 = "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n"
 CLOUDFLARE = (("Server", "cloudflare"), ("CF-RAY", "8f1d2c3b4a5e6f70-FRA"))
-PHP_WARNING = (
-    "<br />\n<b>Warning</b>:  Unknown: POST Content-Length of 20000300 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>"
-    " on line <b>0</b><br />\n"
-)
 
 
 def answer(status: str, page: str = "", *fields: tuple[str, str]) -> bytes:
