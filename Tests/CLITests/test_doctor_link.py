@@ -83,6 +83,7 @@ def test_a_guest_needs_tus(hive, examine, tmp_path):
 # A line or a server that is slow.
 
 
+@pytest.mark.long
 def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, examine):
     stub = hive("patch/slow-read=400000")
     result = examine(stub.url, *USER, "--link", "--json").check()
@@ -109,6 +110,7 @@ def measured_through(hive, examine):
     return lambda *shape: alone(lambda: test(*shape))
 
 
+@pytest.mark.long
 def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     """A queue for three packets loses some of every burst."""
     event, stub = measured_through("tbf", "rate", "20mbit", "burst", "3000", "limit", "6000")
@@ -118,6 +120,7 @@ def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
 
 
+@pytest.mark.long
 def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(measured_through):
     event, stub = measured_through("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
     assert event["result"] == "warning" and event["message"].endswith(LOSSLESS + "."), event
@@ -154,6 +157,7 @@ def on_narrow_path(hive):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ipv6, tus", [(False, True), (True, False)])
 def test_a_path_that_drops_long_packets_is_named(on_narrow_path, examine, ipv6, tus):
     def test(url, stub):
