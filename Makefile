@@ -142,8 +142,8 @@ replay fuzzer: setup
 # Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
 # files are tested by `make memcap`.
-ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
-  memory_ceiling names output password_bytes readme resume_options text_output tls usage
+ORDINARY := ciphers delivery file_names help interruption json_output library list memory_ceiling names password_bytes text_output \
+  tls usage
 
 # They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
 # processes than the waiting tests can use would only cost time.
@@ -162,7 +162,7 @@ harnesstest:
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py) -m "not tls_matrix"
 statictest:
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 8 Tests/CLITests -m "not large and not tls_matrix"
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 10 Tests/CLITests -m "not large and not tls_matrix"
 
 .PHONY: tls
 tls: static ## test the whole TLS matrix, of which `make test` runs one row of each kind
