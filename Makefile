@@ -142,8 +142,8 @@ replay fuzzer: setup
 # Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
 # files are tested by `make memcap`.
-ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
-  memory_ceiling names output password_bytes readme resume_options text_output tls tls_algorithms tls_clients usage
+ORDINARY := ciphers delivery file_names help interruption json_output library list memory_ceiling names password_bytes text_output \
+  tls usage
 
 # They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
 # processes than the waiting tests can use would only cost time.
@@ -160,9 +160,13 @@ harnesstest:
 	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Support Tests/Station Tests/Fuzz Tests/CallFailures Tests/Bench \
 	  Tests/Board Tests/Mutants Tests/FirstUse/test_variants.py
 ordinarytest:
-	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
+	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py) -m "not tls_matrix"
 statictest:
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 8 Tests/CLITests -m "not large"
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 10 Tests/CLITests -m "not large and not tls_matrix"
+
+.PHONY: tls
+tls: static ## test the whole TLS matrix, of which `make test` runs one row of each kind
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 4 $(addprefix Tests/CLITests/test_,tls*.py ciphers.py key_exchange.py)
 
 .PHONY: interop
 interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
@@ -273,7 +277,7 @@ SMOKE_TESTS := (test_delivery or test_tls.py) and not (media_type or confirmatio
 .PHONY: armsmoke
 armsmoke: arm abi neon $(BOARDS:%=smoke-%) ## run some of the command-line tests on each emulated board
 smoke-%: arm qemu
-	$(call emulated_tests,$*,-m "not native and not large" $(SMOKE:%=Tests/CLITests/test_%.py) -k "$(SMOKE_TESTS)")
+	$(call emulated_tests,$*,-m "not native and not large and not tls_matrix" $(SMOKE:%=Tests/CLITests/test_%.py) -k "$(SMOKE_TESTS)")
 
 .PHONY: neon
 neon: arm qemu

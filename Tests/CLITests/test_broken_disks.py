@@ -18,7 +18,8 @@ SIZE = 12_000_000
 MIDDLE = 7_000_000
 """After the first tus requests, and not where a read of the kernel starts."""
 
-WAYS = ["form", "form --digest", "form https", "tus", "tus --digest", "tus https", "gighive", "gighive https", "gighive tus"]
+WAYS = ["form", "form --digest", "tus", "gighive https", "gighive tus"]
+"""Passed on by the kernel, read by the program, and encrypted."""
 every_way = pytest.mark.parametrize("way", WAYS)
 every_cache = pytest.mark.parametrize("direct", [False, True], ids=["cached", "direct"])
 
@@ -111,11 +112,10 @@ def test_a_read_that_fails_for_good_is_the_files_fault(deliver, way, error, dire
     is_the_files_fault(result, stub, "could not be read at byte")
 
 
-@every_cache
 @every_failure
-def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way, error, direct):
+def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way, error):
     """The kernel may have retried, or may have been asked again. The error must not blame anything else."""
-    result, stub = deliver(way, error=error, at=MIDDLE, times=1, direct=direct)
+    result, stub = deliver(way, error=error, at=MIDDLE, times=1, direct=True)
     if result.code == 0:
         delivered(result, stub)
         was_not_tried_again(result, stub)
@@ -123,11 +123,10 @@ def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way
         is_the_files_fault(result, stub, "could not be read at byte")
 
 
-@every_cache
 @every_failure
-def test_a_sector_that_cannot_be_read_is_the_files_fault(deliver, way, error, direct):
+def test_a_sector_that_cannot_be_read_is_the_files_fault(deliver, way, error):
     """One byte where the kernel began can be read all the same."""
-    result, stub = deliver(way, error=error, at=MIDDLE, is_sector=True, direct=direct)
+    result, stub = deliver(way, error=error, at=MIDDLE, is_sector=True)
     is_the_files_fault(result, stub, "could not be read at byte")
 
 
@@ -161,21 +160,23 @@ def test_short_reads_are_not_the_end_of_the_file(deliver, way):
 
 # MARK: Time
 
-SLOW = {"size": 700_000, "slow": 0.7}
-HASTY = ["--stall-timeout", "500ms"]
+SLOW = {"size": 500_000, "slow": 1.2}
+HASTY = ["--stall-timeout", "1s"]
+"""A busy machine may keep the server waiting for half of it."""
 
 
-@pytest.mark.parametrize("way", ["form", "form --digest", "form https", "tus", "gighive https", "gighive tus"])
+@pytest.mark.parametrize("way", ["form", "form --digest", "gighive https", "gighive tus"])
 def test_a_slow_disk_is_no_stall_of_the_connection(deliver, way):
     result, stub = deliver(way, *HASTY, **SLOW)
     delivered(result, stub, sha256(SLOW["size"]))
     was_not_tried_again(result, stub)
 
 
-@pytest.mark.parametrize("way", ["form", "form --digest", "form https", "gighive tus"])
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["form", "gighive tus"])
 def test_a_slow_file_status_is_no_stall_of_the_connection(deliver, way):
-    result, stub = deliver(way, *HASTY, slow_status=0.7, size=3_000_000)
-    delivered(result, stub, sha256(3_000_000))
+    result, stub = deliver(way, *HASTY, slow_status=1.2, size=1_500_000)
+    delivered(result, stub, sha256(1_500_000))
     was_not_tried_again(result, stub)
 
 
@@ -189,7 +190,7 @@ def test_a_slow_disk_is_no_stall_of_another_files_connection(program, hive, disk
 
 # MARK: Changes
 
-KNOWS = {"form --digest", "tus --digest", "gighive", "gighive https", "gighive tus"}
+KNOWS = {"form --digest", "gighive https", "gighive tus"}
 """With a digest, the content can be compared."""
 
 
@@ -216,7 +217,7 @@ def test_a_rewrite_that_changes_only_the_status_is_noticed(deliver, way):
 
 
 @pytest.mark.parametrize("change", ["ctime", "mtime"])
-@pytest.mark.parametrize("way", ["tus", "tus --digest", "tus https", "gighive tus"])
+@pytest.mark.parametrize("way", ["tus --digest", "gighive tus"])
 def test_a_rewrite_between_the_checksum_and_the_sending_is_the_files_fault(deliver, way, change):
     """Not the server's, which finds that the checksum is of something else."""
     extensions = ("creation", "creation-with-upload", "termination", "checksum")
@@ -235,7 +236,7 @@ def test_what_is_read_once_is_what_arrives(deliver, way):
     delivered(*deliver(way, fickle=True, direct=True))
 
 
-@pytest.mark.parametrize("way", ["gighive", "gighive https", "gighive tus"])
+@pytest.mark.parametrize("way", ["gighive https", "gighive tus"])
 def test_what_is_other_content_at_a_second_try_is_no_success(deliver, way):
     scope = "PATCH" if way.endswith("tus") else "multipart"
     at = 3_500_000 if way.endswith("tus") else MIDDLE

@@ -3,6 +3,7 @@
 import platform
 
 import pytest
+from tls_matrix import has_aes
 
 NO_AES = {"OPENSSL_ia32cap": "~0x200000200000000"}
 """OPENSSL_ia32cap(3): masks the AES and carry-less multiplication instructions."""
@@ -11,11 +12,6 @@ pytestmark = [
     pytest.mark.native,
     pytest.mark.skipif(platform.machine() != "x86_64", reason="the mask is x86's"),
 ]
-
-
-def has_aes() -> bool:
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        return any(line.startswith("flags") and " aes " in line + " " for line in file)
 
 
 def cipher(hive, send, recording, certificates, env, **options):

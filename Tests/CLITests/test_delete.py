@@ -49,12 +49,10 @@ def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered,
     assert records(program) == []
 
 
-@pytest.mark.parametrize(("faults", "code"), [(["delete/status=503"], 9), (["delete/stall-after=10"], 4)])
-def test_a_deletion_that_fails_keeps_the_record(program, delivered, faults, code):
+def test_a_deletion_that_fails_keeps_the_record(program, delivered):
     stub, record = delivered()
-    stub.set_faults(*faults)
-    result = program.run("delete", record.id, "--response-timeout", "500ms", "--stall-timeout", "500ms", env=PASSWORD)
-    assert result.code == code, result
+    stub.set_faults("delete/status=503")
+    assert program.run("delete", record.id, env=PASSWORD).code == 9
     assert only_record(program).document["delete_token"]
     stub.set_faults()
     assert program.run("delete", record.id, env=PASSWORD).code == 0
@@ -69,14 +67,6 @@ def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered
     result = program.run("delete", record.id, env=PASSWORD)
     assert result.code == 7 and "token" in result.err, result
     assert len(stub.recordings) == 1 and stub.requests == []
-
-
-def test_a_recording_that_gighive_no_longer_has_is_no_failure(program, delivered):
-    stub, record = delivered()
-    program.run("delete", record.id, env=PASSWORD).check()
-    write_record(program.state, record.document)
-    result = program.run("delete", record.id, env=PASSWORD).check()
-    assert f"{record.id}: is no longer there." in result.out and undeleted(program) == [], result
 
 
 def test_what_is_not_delivered_cannot_be_deleted(program, interrupted):
@@ -122,12 +112,11 @@ def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, prog
     assert tokens == {stub.catalogue.delete_token(1) for stub in stubs} and len(tokens) == 2
 
 
-@pytest.mark.parametrize("fault", ["delete/delay-answer=1@1", "delete/status=503:1@1"])
-def test_two_processes_never_delete_one_recording(program, delivered, fault):
+def test_two_processes_never_delete_one_recording(program, delivered):
+    """Also in the pause before a retry."""
     stub, record = delivered()
-    stub.set_faults(fault)
-    first = program.start(
-        "delete", record.id, env=PASSWORD, retries=3)
+    stub.set_faults("delete/status=503:1@1")
+    first = program.start("delete", record.id, env=PASSWORD, retries=3)
     wait_until(lambda: of_kind(stub, "delete"))
     second = program.run("delete", record.id, env=PASSWORD)
     assert second.code == 11 and record.id in second.err, second

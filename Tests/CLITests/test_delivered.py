@@ -159,7 +159,7 @@ def test_a_superseded_upload_that_is_whole_on_the_server_is_left(program, interr
     assert len(of_kind(stub, "terminate")) == 0
 
 
-@pytest.mark.parametrize("fault", ["terminate/status=403", "terminate/status=500", "terminate/lose-answer"])
+@pytest.mark.parametrize("fault", ["terminate/status=403", "terminate/lose-answer"])
 def test_a_superseded_upload_that_cannot_be_ended_is_left(program, interrupted, tmp_path, fault):
     stub, record = interrupted()
     file = tmp_path / "gig.mp4"

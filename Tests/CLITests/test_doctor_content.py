@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from pages import CLOUDFLARE, CLOUDFLARE_413, NGINX_413, PHP_WARNING, answer
+from pages import answer
 from program import private, trust, wait_until
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from uploads import PASSWORD
@@ -83,16 +83,15 @@ def test_a_large_test_has_nowhere_to_go_without_tus(hive, examine):
 # Limits.
 
 
-@pytest.mark.parametrize("status, text, code", [("413 Payload Too Large", PHP_413, 8), ("200 OK", PHP_WARNING, 10)])
-def test_phps_limit(hive, examine, tmp_path, status, text, code):
+def test_phps_limit(hive, examine, tmp_path):
     page = tmp_path / "page"
-    page.write_bytes(answer(status, text))
+    page.write_bytes(answer("413 Payload Too Large", PHP_413))
     # After one that examines the credentials, and three that are announced.
     stub = hive(f"multipart/raw-answer={page}@5-")
     result = examine(stub.url, *USER, *SMALL, "--json")
     event = found(result, "content-limit")
-    assert result.code == code and failures(result) == ["content-limit"], result
-    assert "PHP" in event["message"] or "post_max_size" in event["message"]
+    assert result.code == 8 and failures(result) == ["content-limit"], result
+    assert "post_max_size" in event["message"]
     assert "upload_max_filesize" in event["remedy"] and is_empty(stub)
 
 
@@ -105,26 +104,11 @@ def test_a_limit_or_a_cut_in_the_middle_of_a_form(hive, examine, fault, code, wo
     assert words in found(result, "content-limit")["message"]
 
 
-def test_a_limit_that_shows_after_the_content(hive, examine, tmp_path):
-    page = tmp_path / "page"
-    page.write_bytes(answer("413 Payload Too Large", CLOUDFLARE_413, *CLOUDFLARE))
-    # After three that are announced, and the interrupted one.
-    stub = hive(f"patch/raw-answer={page}@5-5")
-    result = examine(stub.url, *USER, *SMALL, "--json").check()
-    event = found(result, "test-upload")
-    assert event["result"] == "warning" and "Cloudflare refuses a request of 2.0 MB (413)" in event["message"]
-    assert "100 MB" in event["remedy"]
-    assert result_of(result, "removal") == "ok" and is_empty(stub)
-
-
-@pytest.mark.parametrize("fault, code, words", [
-    ("status=403", 6, "after 1048576 bytes"), ("reset-after=500000", 4, "a test upload of 3.0 MB, after "),
-])  # fmt: skip
-def test_an_upload_that_is_refused_or_cut_off_is_removed(hive, examine, fault, code, words):
-    stub = hive(f"patch/{fault}@5-")
+def test_an_upload_that_is_refused_is_removed(hive, examine):
+    stub = hive("patch/status=403@5-")
     result = examine(stub.url, *USER, *SMALL, "--json")
-    assert result.code == code and failures(result) == ["test-upload"], result
-    assert words in found(result, "test-upload")["message"]
+    assert result.code == 6 and failures(result) == ["test-upload"], result
+    assert "after 1048576 bytes" in found(result, "test-upload")["message"]
     assert result_of(result, "removal") == "ok" and is_empty(stub)
 
 
@@ -146,12 +130,6 @@ def test_a_proxy_that_collects_whole_requests(hive, examine):
     assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
 
 
-def test_a_lock_that_an_interruption_leaves_is_waited_out(hive, examine):
-    stub = hive("lock=2")
-    result = examine(stub.url, *USER, *SMALL, "--json").check()
-    assert result_of(result, "spooling") == result_of(result, "removal") == "ok" and is_empty(stub)
-
-
 # What cannot be removed.
 
 
@@ -164,54 +142,38 @@ def test_a_server_without_termination(hive, examine):
     assert "upload-dir" in event["remedy"]
 
 
-RECORDING = '{"id":7,"asset_id":7,"file_name":"a.mp4","checksum_sha256":"00","size_bytes":3000000%s}'
+RECORDING = '{"id":7,"asset_id":7,"file_name":"a.mp4","checksum_sha256":"00","size_bytes":3000000,"delete_token":"ab12"}'
 
 
-@pytest.mark.parametrize("token, deletion, word", [
-    (',"delete_token":"ab12"', '{"success":true,"deleted_count":1,"error_count":0}', "ok"),
-    (',"delete_token":"ab12"', None, "warning"),
-    ("", None, "warning"),
-])  # fmt: skip
-def test_a_form_that_was_stored_after_all_is_deleted(hive, examine, token, deletion, word):
+def test_a_form_that_was_stored_after_all_is_deleted(hive, examine):
     """Another GigHive might need no label."""
     deletions = []
 
     def respond(request):
         if request.path.startswith("/db/"):
             deletions.append(request)
-            return answer("200 OK", deletion) if deletion else answer("403 Forbidden", NGINX_413)
+            return answer("200 OK", '{"success":true,"deleted_count":1,"error_count":0}')
         if request.method == "POST" and (request.content_length or 0) > 3_000_000 and not request.header("Expect"):
-            return answer("201 Created", RECORDING % token)
+            return answer("201 Created", RECORDING)
         return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
 
     stub = hive(answer=respond, keep_body=1000)
     result = examine(stub.url, *USER, *SMALL, "--protocol", "multipart", "--json").check()
-    assert result_of(result, "removal") == word, result
+    assert result_of(result, "removal") == "ok", result
     assert "test recording 7" in found(result, "removal")["message"]
-    assert [b"ab12" in request.body for request in deletions] == [True] * bool(token)
+    assert [b"ab12" in request.body for request in deletions] == [True]
 
 
 # Interruptions.
 
 
-@pytest.mark.parametrize("fault", ["patch/stall-after=1500000", "patch/slow-read=200000"])
-def test_an_interrupted_test_is_removed(hive, program, fault):
-    stub = hive(fault)
+def test_an_interrupted_test_is_removed(hive, program):
+    stub = hive("patch/slow-read=200000")
     running = program.start("doctor", "--server", stub.url, *USER, "--send-test", "5M", "--threshold", "1M", "--json", env=PASSWORD)
     wait_until(lambda: stub.uploads and stub.uploads[0].offset > 0)
     running.signal(signal.SIGINT)
     result = running.wait()
     assert result.code == 130 and result_of(result, "removal") == "ok" and stub.uploads == []
-
-
-def test_an_interruption_while_the_upload_is_created(hive, program):
-    stub = hive("create/silent")
-    running = program.start("doctor", "--server", stub.url, *USER, *SMALL, "--threshold", "1M", "--json", env=PASSWORD)
-    wait_until(lambda: any(request.method == "POST" and "files" in request.path for request in stub.requests))
-    running.signal(signal.SIGINT)
-    result = running.wait()
-    assert result.code == 130 and result_of(result, "removal") == "warning", result
-    assert "may have created" in found(result, "removal")["message"]
 
 
 # The command line.

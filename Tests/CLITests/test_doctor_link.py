@@ -83,6 +83,7 @@ def test_a_guest_needs_tus(hive, examine, tmp_path):
 # A line or a server that is slow.
 
 
+@pytest.mark.long
 def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, examine):
     stub = hive("patch/slow-read=400000")
     result = examine(stub.url, *USER, "--link", "--json").check()
@@ -109,6 +110,7 @@ def measured_through(hive, examine):
     return lambda *shape: alone(lambda: test(*shape))
 
 
+@pytest.mark.long
 def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     """A queue for three packets loses some of every burst."""
     event, stub = measured_through("tbf", "rate", "20mbit", "burst", "3000", "limit", "6000")
@@ -118,6 +120,7 @@ def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
 
 
+@pytest.mark.long
 def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(measured_through):
     event, stub = measured_through("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
     assert event["result"] == "warning" and event["message"].endswith(LOSSLESS + "."), event
@@ -154,8 +157,8 @@ def on_narrow_path(hive):
     return run
 
 
-@pytest.mark.parametrize("ipv6", [False, True])
-@pytest.mark.parametrize("tus", [True, False])
+@pytest.mark.long
+@pytest.mark.parametrize("ipv6, tus", [(False, True), (True, False)])
 def test_a_path_that_drops_long_packets_is_named(on_narrow_path, examine, ipv6, tus):
     def test(url, stub):
         event = found(examine(url, *USER, "--link", "--json").check(), "link")
@@ -165,8 +168,7 @@ def test_a_path_that_drops_long_packets_is_named(on_narrow_path, examine, ipv6, 
     on_narrow_path(test, ipv6=ipv6, tus=tus)
 
 
-@pytest.mark.parametrize("ipv6", [False, True])
-def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, run, recording, ipv6):
+def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, run, recording):
     def test(url, stub):
         file = recording(5_000_000)
         run(
@@ -174,7 +176,7 @@ def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, ru
             "--retry-max-delay", "10ms", env=PASSWORD, retries=1).check()
         assert len(stub.recordings) == 1
 
-    on_narrow_path(test, ipv6=ipv6)
+    on_narrow_path(test)
 
 
 # What does not work.
@@ -196,25 +198,21 @@ def test_a_form_that_is_too_long_is_halved(hive, examine):
     assert [length // LONGEST for length in (lengths[-3], 2 * lengths[-2], 4 * lengths[-1])] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("fault, code, words", [
-    ("reset-after=5000000", 4, " after "), ("status=403", 6, "403"), ("stall-after=1", 4, "timed out while sending"),
-])  # fmt: skip
-def test_a_server_that_goes_away_refuses_or_stops_reading(hive, examine, fault, code, words):
+def test_a_server_that_goes_away(hive, examine):
     # After three that are announced.
-    stub = hive(f"patch/{fault}@4-")
-    result = examine(stub.url, *USER, "--link", "--stall-timeout", "1s", "--json")
-    assert result.code == code and failures(result) == ["link"] and words in found(result, "link")["message"], result
+    stub = hive("patch/reset-after=5000000@4-")
+    result = examine(stub.url, *USER, "--link", "--json")
+    assert result.code == 4 and failures(result) == ["link"] and " after " in found(result, "link")["message"], result
     assert result_of(result, "removal") == "ok" and is_empty(stub)
 
 
-@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_measurement_is_removed(hive, program, signal_):
+def test_an_interrupted_measurement_is_removed(hive, program):
     stub = hive("patch/slow-read=400000")
     running = program.start("doctor", "--server", stub.url, *USER, "--link", "--json", env=PASSWORD)
     wait_until(lambda: stub.uploads and stub.uploads[0].offset > 0)
-    running.signal(signal_)
+    running.signal(signal.SIGTERM)
     result = running.wait()
-    assert result.code == 128 + signal_ and "link" not in checks(result), result
+    assert result.code == 143 and "link" not in checks(result), result
     assert result_of(result, "removal") == "ok" and stub.uploads == []
 
 
@@ -223,10 +221,9 @@ def test_an_interrupted_measurement_is_removed(hive, program, signal_):
 
 @pytest.mark.native
 @pytest.mark.parametrize("length, word", [
-    # Linux 4.6 counts enough, 3.10 does not, and a kernel may say nothing.
+    # Linux 4.6 counts enough, 3.10 does not.
     (160, LOSS_KNOWN),
     (104, "this kernel does not count it"),
-    (0, "this kernel does not count it"),
 ])  # fmt: skip
 def test_a_kernel_that_counts_less(hive, program, tmp_path, length, word):
     """strace shortens the buffer that the program offers for TCP_INFO."""

@@ -4,21 +4,18 @@ import time
 
 import pytest
 
-ENDINGS = ["lingering", "fin", "rst", "keep"]
 SMALL, LARGE = 500_000, 24_000_000
 """Without and with Expect: 100-continue."""
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("ending, size", [("lingering", SMALL), ("fin", SMALL), ("rst", LARGE), ("keep", LARGE)])
 def test_an_answer_from_the_headers_alone_is_reported(any_hive, send, recording, ending, size):
     hive = any_hive(f"early-status=413:{ending}")
     result = send(hive, recording(size), seconds=10)
     assert result.code == 8 and "413" in result.err and result.out == "", result
 
 
-@pytest.mark.parametrize("ending", ["lingering", "fin", "rst"])
-@pytest.mark.parametrize("after", [1, 3_000_000])
+@pytest.mark.parametrize("ending, after", [("lingering", 1), ("rst", 3_000_000)])
 def test_an_answer_in_the_middle_of_the_body_is_reported(any_hive, send, recording, ending, after):
     hive = any_hive(f"early-status-after={after}:401:{ending}")
     result = send(hive, recording(LARGE), seconds=10)
@@ -41,9 +38,8 @@ def test_the_rest_of_the_body_is_not_sent(hive, send, recording):
     ],
     ids="+".join,
 )
-@pytest.mark.parametrize("size", [SMALL, LARGE])
-def test_an_early_413_survives_a_reset_20_times_out_of_20(any_hive, send, recording, faults, size):
-    hive, file = any_hive(*faults), recording(size)
+def test_an_early_413_survives_a_reset_20_times_out_of_20(any_hive, send, recording, faults):
+    hive, file = any_hive(*faults), recording(LARGE)
     assert [send(hive, file, "--protocol", "multipart").code for _ in range(20)] == [8] * 20
 
 
@@ -53,8 +49,7 @@ def test_without_tus_a_413_stays_what_is_reported(hive, send, recording):
     assert result.code == 8 and "413" in result.err and "404" not in result.err, result
 
 
-@pytest.mark.parametrize("fault", ["reset-after=100000", "close-after=100000", "close-after=0"])
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("fault, size", [("reset-after=100000", SMALL), ("close-after=100000", LARGE)])
 def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, recording, fault, size):
     """Over TLS too: 5 is for TLS itself, and nothing is wrong with it."""
     result = send(any_hive(fault), recording(size), seconds=10)
@@ -62,17 +57,17 @@ def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, re
     assert "lost" in result.err
 
 
-def test_a_server_that_stops_reading_is_given_up_after_the_stall_timeout(any_hive, send, recording):
-    hive, began = any_hive("stall-after=100000"), time.monotonic()
-    result = send(hive, recording(LARGE), "--stall-timeout", "500ms", seconds=10)
+def test_a_server_that_stops_reading_is_given_up_after_the_stall_timeout(hive, send, recording):
+    stub, began = hive("stall-after=100000"), time.monotonic()
+    result = send(stub, recording(LARGE), "--stall-timeout", "500ms", seconds=10)
     assert result.code == 4, result
     assert "0.50 s" in result.err or "500 ms" in result.err
     assert time.monotonic() - began >= 0.5
 
 
-def test_a_server_that_never_answers_is_given_up_after_the_response_timeout(any_hive, send, recording):
-    hive, began = any_hive("silent"), time.monotonic()
-    result = send(hive, recording(), "--response-timeout", "500ms", seconds=10)
+def test_a_server_that_never_answers_is_given_up_after_the_response_timeout(hive, send, recording):
+    stub, began = hive("silent"), time.monotonic()
+    result = send(stub, recording(), "--response-timeout", "500ms", seconds=10)
     assert result.code == 4, result
-    assert hive.requests[0].complete
+    assert stub.requests[0].complete
     assert time.monotonic() - began >= 0.5

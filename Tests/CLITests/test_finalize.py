@@ -34,26 +34,20 @@ def test_the_call_names_the_upload_and_has_the_form(hive, upload, recording):
     assert json.loads(request.body) == {"upload_id": item.upload_id, **form, "display_name": "Ann"}
 
 
-@pytest.mark.parametrize("fault", ["finalize-early=2", "finalize-pending=2", "finalize/lose-answer@2"])
-def test_it_is_asked_for_until_it_is_there(any_hive, upload, recording, fault):
-    hive, file = any_hive(fault, finalize_delay_seconds=0.05), recording(SIZE)
-    result = upload(hive, file, *AGAIN, "--json", retries=4).check()
-    assert is_delivered(hive, file)
-    assert sent(hive) == SIZE
-    assert len(of_kind(hive, "finalize")) >= 2
+def test_it_is_asked_for_until_it_is_there(hive, upload, recording):
+    stub, file = hive("finalize-pending=2"), recording(SIZE)
+    result = upload(stub, file, *AGAIN, "--json", retries=4).check()
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE
+    assert len(of_kind(stub, "finalize")) >= 2
     assert [event for event in result.events if event["event"] == "retry"]
 
 
-@pytest.mark.parametrize(("fault", "code", "words"), [
-    ("finalize-early=9", 9, "not been written yet"), ("finalize-pending=9", 9, "still processing"), ("finalize/lose-answer", 4, ""),
-])
-def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(
-    hive, program, upload, recording, fault, code, words
-):
+def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, program, upload, recording):
     """And what the server says in the meantime is reported."""
-    stub, file = hive(fault), recording(SIZE)
+    stub, file = hive("finalize-early=9"), recording(SIZE)
     result = upload(stub, file, *AGAIN, retries=1)
-    assert result.code == code and words in result.err, result
+    assert result.code == 9 and "not been written yet" in result.err, result
     # One more where the connection was kept from before: the server may have closed it in the meantime.
     assert len(of_kind(stub, "finalize")) in (2, 3)
     assert only_record(program).phase != "delivered"
@@ -64,11 +58,10 @@ def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(
     assert sent(stub) == 0
 
 
-@pytest.mark.parametrize(("status", "code"), [(400, 7), (401, 6)])
-def test_a_refusal_leaves_the_upload_for_another_try(hive, upload, recording, status, code):
-    stub, file = hive(f"finalize/status={status}"), recording(SIZE)
+def test_a_refusal_leaves_the_upload_for_another_try(hive, upload, recording):
+    stub, file = hive("finalize/status=401"), recording(SIZE)
     result = upload(stub, file, retries=3)
-    assert result.code == code and str(status) in result.err, result
+    assert result.code == 6 and "401" in result.err, result
     assert len(of_kind(stub, "finalize")) == 1
     stub.set_faults()
     stub._requests.clear()
@@ -101,15 +94,7 @@ def test_an_upload_that_finalize_never_finds_stays_pending(hive, program, upload
     assert is_delivered(stub, file) and sent(stub) == 0
 
 
-def test_an_upload_that_a_failing_database_has_cost_is_made_again(hive, upload, recording):
-    stub, file = hive("finalize-takes=1"), recording(SIZE)
-    result = upload(stub, file, *AGAIN, retries=2, seconds=90)
-    assert result.code == 0, result
-    assert is_delivered(stub, file) and len(of_kind(stub, "create")) == 2 and sent(stub) == 2 * SIZE
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("fault", ["finalize/silent", "finalize/delay-answer=60", "PATCH/delay-answer=60", "PATCH/silent"])
+@pytest.mark.parametrize("fault, number", [("finalize/silent", signal.SIGKILL), ("PATCH/delay-answer=60", signal.SIGTERM)])
 def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording, fault, number):
     """After the last byte, before or after the server has made a recording of it."""
     stub, file = hive(fault), recording(SIZE)

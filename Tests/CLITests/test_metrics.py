@@ -5,32 +5,15 @@ import re
 from program import wait_until
 from watching import wait_for_status
 
-SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (-?[0-9]+)')
+SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (-?[0-9]+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\\n]|\\[\\"n])*)"')
 
 
 def parse(text: str) -> dict[str, dict[tuple, int]]:
-    """Strictly by the format: HELP, TYPE and the samples of each metric together, no series twice."""
-    assert text.endswith("\n")
-    metrics, name, kind = {}, None, None
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        if line.startswith("# HELP "):
-            name = line.split(" ", 3)[2]
-            assert name not in metrics and len(line.split(" ", 3)) == 4, line
-            kind = lines[number + 1].removeprefix(f"# TYPE {name} ")
-            assert kind in ("gauge", "counter"), lines[number + 1]
-            assert (kind == "counter") == name.endswith("_total")
-            metrics[name] = {}
-        elif line.startswith("# TYPE "):
-            assert lines[number - 1].startswith(f"# HELP {name} ")
-        else:
-            match = SAMPLE.fullmatch(line)
-            assert match and match.group(1) == name, line
-            series = tuple(LABEL.findall(match.group(2) or ""))
-            assert series not in metrics[name], line
-            metrics[name][series] = int(match.group(3))
-    assert all(metrics.values())
+    """The values of each metric by their labels. That all follow the format: WatchMetricsTests."""
+    metrics: dict[str, dict[tuple, int]] = {}
+    for name, labels, value in SAMPLE.findall(text):
+        metrics.setdefault(name, {})[tuple(LABEL.findall(labels))] = int(value)
     return metrics
 
 

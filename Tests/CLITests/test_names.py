@@ -227,10 +227,9 @@ def test_where_it_would_be_used_it_is_named_and_nothing_is_sent(run, hive, recor
     assert stub.requests == []
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(("login", "words"), [
-    ("", ["requires a user name and a password (407)", "--proxy-password-file"]),
-    ("me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "--proxy-user"]),
+@pytest.mark.parametrize("scheme, login, words", [
+    ("http", "", ["requires a user name and a password (407)", "--proxy-password-file"]),
+    ("https", "me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "--proxy-user"]),
 ])  # fmt: skip
 def test_a_proxy_that_refuses_a_password_differs_from_one_that_got_none(run, hive, recording, scheme, login, words):
     proxy = hive(answer=answer("407 Proxy Authentication Required"))

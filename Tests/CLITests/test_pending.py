@@ -1,7 +1,6 @@
 """GigHive may store a recording and process it later. The file is not sent again to learn the outcome."""
 
-from records import only_record
-from uploads import PASSWORD, is_delivered, kinds, of_kind, sha256
+from uploads import is_delivered, kinds, of_kind, sha256
 
 SIZE = 3_000_000
 SOON = ["--retry-max-delay", "10ms"]
@@ -18,13 +17,3 @@ def test_a_recording_that_is_pending_is_asked_for_until_it_is_there(any_hive, se
     assert result.outcome["asset_id"] == 1 and result.outcome["checksum_verified"] is True
     assert result.outcome["checksum_sha256"] == sha256(file)
     assert all(request.header("Authorization") for request in of_kind(hive, "asset"))
-
-
-def test_a_recording_that_stays_pending_is_asked_for_by_the_next_process(any_hive, program, send, recording):
-    hive, file = any_hive("multipart-pending=3"), recording(SIZE)
-    assert send(hive, file, *SOON, retries=1).code == 9
-    record = only_record(program)
-    result = program.run("resume", record.id, "--json", *SOON, "--retries", "5", env=PASSWORD).check()
-    assert is_delivered(hive, file) and result.outcome["checksum_verified"] is True
-    assert len(of_kind(hive, "multipart")) == 1
-    assert sum(request.body_bytes for request in hive.requests) <= SIZE + FORM_BYTES

@@ -1,10 +1,9 @@
 """Several interrupted uploads, several processes, and typing mistakes."""
 
-import time
-
 import pytest
 from program import private, wait_until
 from records import only_record, records
+from test_resume_all import in_order
 from uploads import PASSWORD, TUS, WAYS, begin, go_on, is_delivered, of_kind, sent, sha256, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -40,8 +39,8 @@ def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hi
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
     stop(program, stub, first, at=AT)
-    time.sleep(1.1)  # records are in the order of their seconds
     stop(program, stub, second, at=AT)
+    in_order(program, "a", "b")
     stub.set_faults("PATCH/slow-read=1.5e6@1")
     slow = program.start("resume", "--all", env=PASSWORD)
     wait_until(lambda: of_kind(stub, "patch"))

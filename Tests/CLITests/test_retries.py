@@ -7,7 +7,7 @@ import pytest
 from hivestub import HiveStub
 from program import wait_until
 from test_connecting import unused_port
-from uploads import TUS, is_delivered, of_kind, sent
+from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
 
 SIZE = 5_000_000
 SOON = ["--retry-max-delay", "10ms"]
@@ -27,28 +27,23 @@ def test_a_status_that_time_may_heal_is_retried(hive, send, recording):
     assert [event["try"] for event in retries(result)] == [1, 2]
 
 
-@pytest.mark.parametrize("fault", ["reset-after=1000@2", "close-after=0@2", "lose-answer@2"])
-def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording, fault):
-    hive, file = any_hive(fault), recording()
+def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording):
+    hive, file = any_hive("reset-after=1000@2"), recording()
     result = send(hive, file, *SOON, "--json", retries=3).check()
     assert is_delivered(hive, file)
     assert retries(result)
 
 
-@pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, way):
-    port = unused_port()
-    file = recording(SIZE)
-    url = f"http://127.0.0.1:{port}"
-    command = ["send", "--server", url, "--label", "L", "--user", "uploader", "--protocol", way, file, "--json"]
-    running = program.start(
-        *command, "--retry-max-delay", "300ms", env={"GIGHIVE_PASSWORD": "secret"}, retries=100)
-    time.sleep(0.7)
-    assert running.process.poll() is None
+def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, tmp_path):
+    port, file, told = unused_port(), recording(SIZE), tmp_path / "events"
+    command = ["send", "--server", f"http://127.0.0.1:{port}", "--label", "L", "--user", "uploader", *TUS, file, "--json"]
+    with open(told, "wb") as events:
+        running = program.start(*command, "--retry-max-delay", "300ms", env=PASSWORD, retries=100, stdout=events)
+    wait_until(lambda: '"event":"retry"' in told.read_text(), what="a retry")
+    assert "refused" in told.read_text()
     with HiveStub(port=port) as stub:
-        result = running.wait().check()
+        assert running.wait().code == 0
         assert is_delivered(stub, file)
-    assert "refused" in retries(result)[0]["message"]
 
 
 def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, recording, tmp_path):
@@ -67,13 +62,12 @@ def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, rec
 # How often.
 
 
-@pytest.mark.parametrize(("way", "number"), [("tus", 0), ("multipart", 3)])
-def test_retries_limits_the_number_of_tries(hive, send, recording, way, number):
+def test_retries_limits_the_number_of_tries(hive, send, recording):
     stub = hive("status=503")
-    result = send(stub, recording(), "--protocol", way, *SOON, "--json", retries=number)
+    result = send(stub, recording(), *SOON, "--json", retries=3)
     assert result.code == 9, result
-    assert len(stub.requests) == number + 1
-    assert [event["try"] for event in retries(result)] == list(range(1, number + 1))
+    assert len(stub.requests) == 4
+    assert [event["try"] for event in retries(result)] == [1, 2, 3]
 
 
 def test_there_are_five_retries_by_default(hive, send, recording):
@@ -82,22 +76,20 @@ def test_there_are_five_retries_by_default(hive, send, recording):
     assert len(stub.requests) == 6
 
 
-@pytest.mark.parametrize("faults", [["PATCH/lose-answer", "offset-back=9000000000"], ["head/close-after=0", "PATCH/close-after=1"]])
-def test_a_server_that_drops_every_request_is_not_asked_forever(any_hive, upload, recording, faults):
-    hive = any_hive(*faults)
-    result = upload(hive, recording(SIZE), *SOON, retries=2, seconds=20)
+def test_a_server_that_drops_every_request_is_not_asked_forever(hive, upload, recording):
+    stub = hive("head/close-after=0", "PATCH/close-after=1")
+    result = upload(stub, recording(SIZE), *SOON, retries=2, seconds=20)
     assert result.code == 4, result
-    assert len(of_kind(hive, "patch")) <= 6
+    assert len(of_kind(stub, "patch")) <= 6
 
 
 # How long the pause is.
 
 
-@pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_a_server_says_how_long_to_wait(hive, send, recording, way):
+def test_a_server_says_how_long_to_wait(hive, send, recording):
     stub = hive("status=503:1@1")
     began = time.monotonic()
-    result = send(stub, recording(), "--protocol", way, "--json", retries=1).check()
+    result = send(stub, recording(), "--json", retries=1).check()
     assert time.monotonic() - began >= 1
     assert 1 <= retries(result)[0]["wait_seconds"] < 2.1
 
@@ -155,6 +147,11 @@ def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived
 
 def test_another_endpoint_is_asked_again_where_nothing_has_gone_out(hive, post, recording):
     """It was asked with Expect: 100-continue, and refused from the headers."""
-    stub = hive("early-status=503@1")
-    post(stub, recording(24_000_000), *SOON, "--json", retries=1).check()
-    assert [request.body_bytes > 0 for request in stub.wait_for(2)] == [False, True]
+
+    def is_asked_again(number: int) -> bool:
+        stub = hive("early-status=503@1")
+        result = post(stub, recording(24_000_000, f"{number}.mp4"), *SOON, "--json", retries=1)
+        return result.code == 0 and [request.body_bytes > 0 for request in stub.wait_for(2)] == [False, True]
+
+    # On a busy machine, the refusal may come when the wait for 100 (Continue) has ended.
+    assert any(is_asked_again(number) for number in range(3))

@@ -106,23 +106,23 @@ def journal(program):
     return lambda other=0: {"JOURNAL_STREAM": f"{log.stat().st_dev}:{log.stat().st_ino + other}"}
 
 
-def lines_of_a_delivery(program, watch, stub, env) -> list[str]:
+def lines_of_a_delivery(watch, stub, env) -> list[str]:
     watching = watch(stub, env=env)
-    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 1)
+    watching.says("one.wav: delivered.")
     assert watching.stop() == 0
     return watching.log.splitlines()
 
 
-def test_the_journal_gets_priorities(hive, program, watch, recording, rec, journal):
+def test_the_journal_gets_priorities(hive, watch, recording, rec, journal):
     recording(50_000, "one.wav", directory=rec)
-    lines = lines_of_a_delivery(program, watch, hive(), journal())
+    lines = lines_of_a_delivery(watch, hive(), journal())
     assert lines and all(line[:3] in ("<3>", "<4>", "<6>") for line in lines), lines
     assert any("one.wav" in line and line.startswith("<6>") for line in lines)
 
 
-def test_anything_else_gets_the_programs_name(hive, program, watch, recording, rec, journal):
+def test_anything_else_gets_the_programs_name(hive, watch, recording, rec, journal):
     recording(50_000, "one.wav", directory=rec)
-    lines = lines_of_a_delivery(program, watch, hive(), journal(other=1))
+    lines = lines_of_a_delivery(watch, hive(), journal(other=1))
     assert lines and all(line.startswith("gighive-upload: ") for line in lines), lines
 
 

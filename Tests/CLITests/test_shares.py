@@ -37,16 +37,16 @@ def when(hive, way, total: int, running) -> list[int]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_uploads_that_share_a_rate_get_about_as_much(any_hive, program, files, way):
-    hive = any_hive()
+def test_uploads_that_share_a_rate_get_about_as_much(hive, program, files, way):
+    stub = hive()
     running = program.start_sending(
-        hive, *files([SIZE] * JOBS), "--protocol", way, "--progress=none", "-j", JOBS, "--limit-rate", "3M")
+        stub, *files([SIZE] * JOBS), "--protocol", way, "--progress=none", "-j", JOBS, "--limit-rate", "3M")
     for share in (0.5, 0.75):
-        counts = when(hive, way, int(share * JOBS * SIZE), running)
+        counts = when(stub, way, int(share * JOBS * SIZE), running)
         assert len(counts) == JOBS, counts
         assert counts[-1] <= 2 * counts[0], counts
     assert running.wait().code == 0
-    assert len(hive.recordings) == JOBS
+    assert len(stub.recordings) == JOBS
 
 
 @pytest.mark.parametrize("way", ["tus", "multipart"])

@@ -27,8 +27,8 @@ def test_without_them_it_is_in_the_home_directory(hive, program, recording, nobo
     assert len(list((home / ".local/state/gighive-upload").glob("*.delivered"))) == 1
 
 
-@pytest.mark.parametrize("name", ["a/b/c", "./with blank/../ü/"])
-def test_it_can_be_chosen(hive, program, recording, tmp_path, name):
+def test_it_can_be_chosen(hive, program, recording, tmp_path):
+    name = "./with blank/../ü/"
     assert program.send(hive(), *TUS, recording(), "--state-dir", name, cwd=tmp_path).code == 0
     (file,) = (tmp_path / name).glob("*.delivered")
     assert read_record(file).phase == "delivered"
@@ -64,9 +64,7 @@ def test_a_record_says_how_far_the_upload_is(hive, program, recording):
     assert only_record(program).phase == "delivered"
 
 
-@pytest.mark.parametrize(("fault", "phase"), [("create/status=503", "pending"), ("create/status=401", "failed"),
-                                              ("PATCH/status=403", "failed"), ("finalize/status=400", "failed"),
-                                              ("PATCH/reset-after=1000@3", "pending"), ("finalize/wrong-size", "failed")])
+@pytest.mark.parametrize(("fault", "phase"), [("create/status=503", "pending"), ("finalize/wrong-size", "failed")])
 def test_a_failure_that_time_may_heal_is_pending_and_others_are_failed(hive, program, recording, fault, phase):
     assert program.send(hive(fault), *TUS, recording(SIZE)).code != 0
     record = only_record(program)

@@ -95,13 +95,13 @@ def test_files_that_are_missing_take_no_memory(program, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.native
-@pytest.mark.parametrize("count", [1, 1000, 20_000])
+@pytest.mark.parametrize("count", [1, 20_000])
 def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tmp_path, count):
     if not program.is_static:
         pytest.skip("the ordinary build's runtime aborts where there is no memory")
     names = [f"missing-{number:05d}.wav" for number in range(count)]
     codes = []
-    for kib in range(2 * 1024, 16 * 1024, 512):
+    for kib in range(2 * 1024, 16 * 1024, 1024):
         result = refused(program, names, "--max-memory", f"{kib}Ki", cwd=tmp_path)
         codes.append(result.code)
         if result.code == 12:

@@ -8,7 +8,7 @@ import socket
 import ssl
 import subprocess
 
-from certificates_matrix import self_signed
+from tls_matrix import self_signed
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from certificates_forge import DAY, leaf
+from tls_matrix import row
 from tls_servers import ANSWER, Server, drain
 
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -116,9 +117,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("size", [1000, 60_000, 8_000_000])
-@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize("kind, version, size", [
+    row(f"{kind}, {version}, {size}", kind, version, size)
+    for kind in REFUSED for version in ("TLSv1_2", "TLSv1_3") for size in (1000, 60_000, 8_000_000)
+])  # fmt: skip
 def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload, kind, version, size):
     """Under TLS 1.3 the refusal comes after the handshake, when the request is on its way: the server may close with a reset,
     and the whole form may be out."""
@@ -146,8 +148,9 @@ def test_an_upload_by_tus_ends_alike_and_is_not_begun(serve, run, recording):
 # MARK: Behind the request's head
 
 
-@pytest.mark.parametrize("pause", [0, 0.3])
-@pytest.mark.parametrize("size", [1000, 400_000, 20_000_000])
+@pytest.mark.parametrize("size, pause", [
+    row(f"{size} after {pause} s", size, pause) for size in (1000, 400_000, 20_000_000) for pause in (0, 0.3)
+])  # fmt: skip
 def test_a_certificate_is_shown_when_it_is_asked_for_later(forge, serve, upload, size, pause):
     """Also where the connection is full at that moment: the server reads nothing for a while."""
     own = forge.issue("/CN=a late uploader", issuer=forge.authority(), key="rsa2048")
@@ -159,7 +162,7 @@ def test_a_certificate_is_shown_when_it_is_asked_for_later(forge, serve, upload,
     assert len(server.bodies[0]) > size
 
 
-@pytest.mark.parametrize("size", [100_000, 300_000, 1_000_000, 3_000_000])
+@pytest.mark.parametrize("size", [row(f"full with {size}", size) for size in (100_000, 300_000, 1_000_000, 3_000_000)])
 def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_last_byte(forge, serve, upload, size):
     """The kernel has all of the form, or nearly, and the server has read none of it when it asks."""
     own = forge.issue("/CN=me", issuer=forge.authority(), key="rsa2048")
@@ -169,7 +172,7 @@ def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_la
     assert server.subjects == ["me"]
 
 
-@pytest.mark.parametrize("rate", [[], ["--limit-rate", "20M"]], ids=["", "slowly"])
+@pytest.mark.parametrize("rate", [row("at full speed", []), row("slowly", ["--limit-rate", "20M"])])
 def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, tmp_path, run, rate):
     content = random.Random(7).randbytes(6_000_000)
     (tmp_path / "a.bin").write_bytes(content)
@@ -183,8 +186,9 @@ def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, tmp_p
         assert content in server.bodies[0]
 
 
-@pytest.mark.parametrize("kind", ["of an unknown authority", "expired"])
-@pytest.mark.parametrize("size", [1000, 8_000_000])
+@pytest.mark.parametrize("kind, size", [
+    row(f"{kind}, {size}, later", kind, size) for kind in ("of an unknown authority", "expired") for size in (1000, 8_000_000)
+])  # fmt: skip
 def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, serve, upload, kind, size):
     make, words = REFUSED[kind]
     server = serve(asks=True)

@@ -8,8 +8,8 @@ import socket
 
 import pytest
 from certificates_forge import HOST, leaf, openssl
-from certificates_matrix import CASES
 from program import wait_until
+from tls_matrix import row
 from test_tls import key_pin
 from tls_servers import ANSWER, CommandServer, CutServer
 
@@ -42,17 +42,6 @@ def check_sentence(result, *words):
         assert word in result.err, result
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, serve_tls, upload, case):
-    server = serve_tls(case.good(forge))
-    upload(server, "--cacert", server.shown.cacert, host=case.host).check()
-    assert b"POST /upload" in server.received
-    assert b"Authorization" not in server.connections[0].tunnel, "the proxy saw the password"
-    server = serve_tls(case.wrong(forge))
-    result = upload(server, "--cacert", server.shown.cacert, host=case.host)
-    check_refused(result, server, case.host.strip("[]"), *case.words)
-
-
 # MARK: Versions and algorithms
 
 SETTINGS = {
@@ -64,7 +53,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", [row(name, name) for name in SETTINGS])
 def test_an_old_or_weak_protocol_is_refused(forge, serve_tls, upload, name):
     """Also with --insecure, which is about the certificate only."""
     wrong, good = SETTINGS[name]
@@ -99,7 +88,7 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
 # MARK: A handshake that is cut
 
 
-@pytest.mark.long
+@pytest.mark.tls_matrix
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("ending", ["fin", "rst"])
 def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, recording, tmp_path, version, ending):
@@ -151,7 +140,7 @@ BAD_TLS = {
 }
 
 
-@pytest.mark.parametrize("number", ALERTS)
+@pytest.mark.parametrize("number", [row(str(number), number) for number in ALERTS])
 def test_an_alert_is_reported_in_words(answering, run, recording, number):
     port = answering(lambda hello: b"\x15\x03\x03\x00\x02\x02" + bytes([number]))
     result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/")
@@ -160,7 +149,7 @@ def test_an_alert_is_reported_in_words(answering, run, recording, number):
     assert "sslv3" not in result.err, "nobody speaks SSL 3"
 
 
-@pytest.mark.parametrize("name", [*NO_TLS, *BAD_TLS])
+@pytest.mark.parametrize("name", [row(name, name) for name in [*NO_TLS, *BAD_TLS]])
 def test_a_server_that_speaks_no_tls_is_refused(answering, run, recording, name):
     port = answering(lambda hello: {**NO_TLS, **BAD_TLS}[name])
     result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/", "--retries", "0")
@@ -227,7 +216,7 @@ TRUNCATED = {
 }
 
 
-@pytest.mark.parametrize("where", TRUNCATED)
+@pytest.mark.parametrize("where", [row(where, where) for where in TRUNCATED])
 def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge, serve_tls, upload, where):
     shown = leaf(forge)
     server = serve_tls(shown, answer=TRUNCATED[where], says_goodbye=False)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from program import private, wait_until
-from records import only_record, records
+from records import only_record
 from test_after_interruptions import write_journal
-from uploads import PASSWORD, of_kind, sha256
+from uploads import of_kind
 from watching import configure, got, has, has_bytes, times_sent, wait_for_status, write
 
 SIZE = 6_000_000
@@ -27,27 +27,6 @@ def halfway(hive, watch, rec):
     watching = watch(stub, *TUS, "--stall-timeout", "60s")
     has_bytes(stub, 2_000_000)
     return stub, file, watching
-
-
-def test_a_file_that_grows_during_its_upload(halfway):
-    stub, file, watching = halfway
-    with open(file, "ab") as more:
-        more.write(b"more")
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    wait_until(lambda: stub.recordings, 30, what="a recording")
-    watching.idle()
-    watching.stop()
-    assert [recording.sha256 for recording in stub.recordings] == [sha256(file)]
-
-
-def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
-    stub, file, watching = halfway
-    other = file.rename(rec / "b.wav")
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    has(stub, other, seconds=30)
-    watching.idle()
-    watching.stop()
-    assert len(stub.recordings) == 1
 
 
 def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
@@ -121,6 +100,7 @@ def test_a_killed_worker_costs_one_retry(halfway):
     assert len(of_kind(stub, "create")) == 1
 
 
+@pytest.mark.long
 def test_a_stopped_worker_is_reported_and_continued_by_sighup(hive, watch, rec, program):
     stub = hive("PATCH/slow-read=1000000@1")
     file = write(rec / "a.wav", SIZE)
@@ -294,6 +274,7 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
     watching.stop()
 
 
+@pytest.mark.long
 def test_what_was_sent_three_times_in_vain_waits_and_status_says_so(hive, watch, program, rec):
     """A restart allows one more, but not each restart, and a person one at any time."""
     stub = hive("multipart/status=500")

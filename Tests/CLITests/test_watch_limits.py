@@ -12,7 +12,6 @@ from lan import THEIRS, Server, gives, on_lan
 from namespaces import command
 from program import Program, root, wait_until
 from test_full_disks import fill, small_disk
-from test_watch_failures import SIZE
 from uploads import of_kind
 from watching import Watching, has, times_sent, wait_for_status, write
 
@@ -119,7 +118,8 @@ def test_where_there_are_too_few_watches_it_is_said_once_and_everything_is_scann
 @pytest.mark.long
 def test_three_at_a_time(hive, watch, rec, program):
     stub = hive("PATCH/slow-read=600000")
-    files = [write(rec / f"{name}.wav", SIZE) for name in "abcd"]
+    # Each takes somewhat longer than the status.
+    files = [write(rec / f"{name}.wav", 4_000_000) for name in "abcd"]
     watching = watch(stub, "-j", "3", "--protocol", "tus")
     groups = lambda found: (len(found["groups"][0]["uploads"]), found["groups"][0]["waiting_count"])
     wait_for_status(program, lambda found: groups(found) == (3, 1))

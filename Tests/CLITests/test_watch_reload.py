@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 from program import wait_until
 from uploads import of_kind
-from watching import configure, got, has, has_bytes, reload, section, times_sent, wait_for_status, write
+from watching import configure, got, has, reload, section, times_sent, wait_for_status, write
 
 
 def body_has_begun(stub) -> None:
     wait_until(lambda: any(request.body_bytes for request in stub.requests), what="a part of a body")
 
 
+@pytest.mark.long
 def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp_path):
     slow, stub = hive("multipart/slow-read=600000"), hive()
     text = section(tmp_path / "one", server=slow.url, user="uploader", label="One") + section(tmp_path / "two", label="{}")
@@ -34,11 +35,12 @@ def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp
     watching.stop()
 
 
+@pytest.mark.long
 def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_meanwhile(hive, watch, program, rec, tmp_path):
     # The status is written every five seconds.
     stub = hive("multipart/slow-read=1000000@1")
     config = configure(tmp_path, stub, "label = Before\n")
-    first = write(rec / "a.wav", 12_000_000)
+    first = write(rec / "a.wav", 8_000_000)
     watching = watch(None, "--config", config)
     body_has_begun(stub)
     configure(tmp_path, stub, "label = After\n")
@@ -145,25 +147,6 @@ def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
     assert watching.stop() == 0
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
-
-
-def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path, program):
-    stub = hive("PATCH/slow-read=3000000@1")
-    config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
-    first = write(rec / "a.wav", 9_000_000)
-    watching = watch(None, "--config", config)
-    has_bytes(stub, 1_500_000)
-    worker = watching.worker
-    configure(tmp_path, stub, "protocol = tus\nlabel = After\n")
-    os.kill(watching.pid, signal.SIGHUP)
-    second = write(rec / "b.wav")
-    assert watching.worker == worker
-    has(stub, first, second, seconds=60)
-    watching.says("configuration reloaded.")
-    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
-    watching.stop()
-    assert got(stub) == ["Before", "After"]
-    assert len([upload for upload in of_kind(stub, "create")]) == 2
 
 
 @pytest.mark.parametrize("text, message", [

@@ -9,22 +9,7 @@ from uploads import PASSWORD
 from watching import configure, got, has, reload, section, times_sent, write
 
 
-def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
-    stub = hive()
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    config = configure(
-        tmp_path, stub, f"[watch {tmp_path}/one]\nlabel = One\n\n[watch {tmp_path}/two]\nlabel = Two\nmatch = *.mp3\n")
-    watching = watch(None, "--config", config, named=False)
-    watching.says("watching", count=2)
-    files = [write(tmp_path / "one" / "a.wav"), write(tmp_path / "two" / "b.mp3")]
-    write(tmp_path / "two" / "c.wav")
-    has(stub, *files)
-    watching.idle()
-    watching.stop()
-    assert sorted(got(stub)) == ["One", "Two"]
-
-
+@pytest.mark.long
 def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watch, tmp_path, program):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
@@ -89,6 +74,7 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
     assert times_sent(stub) == 2 and not log.count("another process")
 
 
+@pytest.mark.long
 def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_path):
     """Not only at the next attempt, which would be the second one, after a minute."""
     stub, other = hive(), hive("multipart/delay-answer=17")

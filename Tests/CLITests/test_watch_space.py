@@ -66,6 +66,7 @@ def test_inodes_that_run_out_are_a_shortage(hive, kept_free, card):
     watching.stop()
 
 
+@pytest.mark.long
 def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_space(hive, kept_free, card, tmp_path, program):
     stub = hive()
     events, metrics, hook = tmp_path / "events", tmp_path / "watch.prom", tmp_path / "hook"

@@ -12,9 +12,6 @@ from records import only_record
 CREATION = 1 << 20
 """What goes along with the creation of an upload, at most."""
 
-CHUNK = 8 << 20
-"""What an interruption may cost, at most, while nothing is known of the server."""
-
 TUS = ["--protocol", "tus", "--progress", "none"]
 
 PASSWORD = {"GIGHIVE_PASSWORD": "secret"}
