@@ -22,7 +22,7 @@ MEMORY_SCENARIOS = ("multipart-http", "tus-https", "multipart-https", "cancel-ht
 MEMORY_PARTS = 8
 QUICK_STEP = 61
 """With --quick, every so many allocations are made to fail."""
-QUICK_RETRIES_STEP = 3
+QUICK_RETRIES_STEP = 5
 """And every so many calls with retries; without, all of them, except for those that a scenario with a removal shares with others."""
 OF_REMOVALS = set(
     "fcntl fstatat fsync ftruncate lstat openat openat2 pwrite realpath rename renameat2 statvfs unlink unlinkat".split())
