@@ -97,10 +97,7 @@ int32_t shim_multicast_send(
         datagram.msg_name = &v6;
         datagram.msg_namelen = sizeof v6;
     }
-    ssize_t count;
-    do {
-        count = sendmsg(descriptor, &datagram, MSG_NOSIGNAL);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(sendmsg(descriptor, &datagram, MSG_NOSIGNAL));
     return count < 0 ? -errno : 0;
 }
 

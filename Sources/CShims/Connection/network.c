@@ -96,10 +96,7 @@ void shim_set_user_timeout(int32_t descriptor, int64_t milliseconds) {
 }
 
 int64_t shim_send(int32_t descriptor, const void *buffer, size_t length) {
-    ssize_t count;
-    do {
-        count = send(descriptor, buffer, length, MSG_NOSIGNAL);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(send(descriptor, buffer, length, MSG_NOSIGNAL));
     return count < 0 ? -errno : count;
 }
 
@@ -112,9 +109,7 @@ int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t 
     pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
     ssize_t count;
     off_t position = offset;
-    do {
-        count = sendfile(descriptor, file, &position, length);
-    } while (count < 0 && errno == EINTR);
+    count = TEMP_FAILURE_RETRY(sendfile(descriptor, file, &position, length));
     int64_t result = count < 0 ? -errno : count;
     // Also if some bytes were sent before the connection broke.
     if (result != (int64_t)length && !sigismember(&pending, SIGPIPE)) {
@@ -127,10 +122,7 @@ int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t 
 }
 
 int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {
-    ssize_t count;
-    do {
-        count = recv(descriptor, buffer, length, 0);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(recv(descriptor, buffer, length, 0));
     return count < 0 ? -errno : count;
 }
 

@@ -35,10 +35,7 @@ static int has_parent_part(const char *path) {
 }
 
 static int32_t open_part(int directory, const char *name, int flags) {
-    int descriptor;
-    do {
-        descriptor = openat(directory, name, flags | O_NOFOLLOW);
-    } while (descriptor < 0 && errno == EINTR);
+    int descriptor = TEMP_FAILURE_RETRY(openat(directory, name, flags | O_NOFOLLOW));
     if (descriptor >= 0) return descriptor;
     int32_t error = -errno;
     struct stat status;
@@ -82,10 +79,7 @@ int32_t shim_open_below(int32_t directory, const char *path, int32_t for_reading
 }
 
 int32_t shim_open_directory(const char *path) {
-    int descriptor;
-    do {
-        descriptor = open(path, DIRECTORY_FLAGS);
-    } while (descriptor < 0 && errno == EINTR);
+    int descriptor = TEMP_FAILURE_RETRY(open(path, DIRECTORY_FLAGS));
     return descriptor < 0 ? -errno : descriptor;
 }
 

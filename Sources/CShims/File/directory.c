@@ -19,9 +19,7 @@ int32_t shim_open_for_writing(const char *path, int32_t how) {
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, descriptor;
     if (how != SHIM_OPEN_EXISTING) flags |= O_CREAT;
     if (how == SHIM_OPEN_TRUNCATE) flags |= O_TRUNC;
-    do {
-        descriptor = open(path, flags, 0600);
-    } while (descriptor < 0 && errno == EINTR);
+    descriptor = TEMP_FAILURE_RETRY(open(path, flags, 0600));
     if (descriptor < 0) return errno == ENXIO ? SHIM_NOT_REGULAR : -errno;
     struct stat status;
     int32_t error = fstat(descriptor, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : SHIM_NOT_REGULAR;
@@ -44,26 +42,17 @@ int32_t shim_write_at(int32_t descriptor, const void *buffer, size_t length, int
 }
 
 int32_t shim_set_length(int32_t descriptor, int64_t length) {
-    int result;
-    do {
-        result = ftruncate(descriptor, length);
-    } while (result < 0 && errno == EINTR);
+    int result = TEMP_FAILURE_RETRY(ftruncate(descriptor, length));
     return outcome(result);
 }
 
 int32_t shim_sync(int32_t descriptor) {
-    int result;
-    do {
-        result = fsync(descriptor);
-    } while (result < 0 && errno == EINTR);
+    int result = TEMP_FAILURE_RETRY(fsync(descriptor));
     return outcome(result);
 }
 
 static int32_t sync_directory(int directory, const char *path) {
-    int descriptor;
-    do {
-        descriptor = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (descriptor < 0 && errno == EINTR);
+    int descriptor = TEMP_FAILURE_RETRY(openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor < 0) return -errno;
     int32_t result = shim_sync(descriptor);
     close(descriptor);
@@ -98,10 +87,7 @@ int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanosecon
 int32_t shim_unlink(const char *path) { return outcome(unlink(path)); }
 
 int32_t shim_lock(int32_t descriptor) {
-    int result;
-    do {
-        result = flock(descriptor, LOCK_EX | LOCK_NB);
-    } while (result < 0 && errno == EINTR);
+    int result = TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB));
     if (result < 0 && errno != EWOULDBLOCK) return -errno;
     struct stat status;
     if (fstat(descriptor, &status) < 0) return -errno;

@@ -26,10 +26,7 @@ static int32_t kind_of(DIR *directory, const struct dirent *entry) {
 int32_t shim_list_directory(
     int32_t opened, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context) {
-    int descriptor;
-    do {
-        descriptor = openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (descriptor < 0 && errno == EINTR);
+    int descriptor = TEMP_FAILURE_RETRY(openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor < 0) return -errno;
     int32_t error = shim_fstat(descriptor, status);
     DIR *directory = error ? NULL : fdopendir(descriptor);

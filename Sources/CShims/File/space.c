@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 static int status_of(const char *path, struct statvfs *s) {
-    int result;
-    do {
-        result = statvfs(path, s);
-    } while (result < 0 && errno == EINTR);
+    int result = TEMP_FAILURE_RETRY(statvfs(path, s));
     return result < 0 ? -errno : 0;
 }
 

@@ -113,18 +113,12 @@ int32_t shim_status_at(int32_t directory, const char *name, shim_file_status *st
 }
 
 int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {
-    ssize_t count;
-    do {
-        count = pread(descriptor, buffer, length, offset);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(pread(descriptor, buffer, length, offset));
     return count < 0 ? -errno : count;
 }
 
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length) {
-    ssize_t count;
-    do {
-        count = read(descriptor, buffer, length);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(read(descriptor, buffer, length));
     return count < 0 ? -errno : count;
 }
 

@@ -42,10 +42,7 @@ int32_t shim_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC) < 0 ? -errno 
 void shim_set_nonblocking(int32_t descriptor) { fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK); }
 
 int64_t shim_write(int32_t descriptor, const void *buffer, size_t length) {
-    ssize_t count;
-    do {
-        count = write(descriptor, buffer, length);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = TEMP_FAILURE_RETRY(write(descriptor, buffer, length));
     return count < 0 ? -errno : count;
 }
 
@@ -75,10 +72,7 @@ int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input
 
 int32_t shim_reap(int32_t process) {
     int status;
-    pid_t ended;
-    do {
-        ended = waitpid(process, &status, WNOHANG);
-    } while (ended < 0 && errno == EINTR);
+    pid_t ended = TEMP_FAILURE_RETRY(waitpid(process, &status, WNOHANG));
     if (ended == 0) return -EAGAIN;
     // Nobody else waits for it.
     if (ended < 0) return SHIM_KILLED;
