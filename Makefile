@@ -223,7 +223,7 @@ SANITIZERS := address thread
 sanitizers: $(SANITIZERS:%=sanitizer-%)
 sanitizer-%: setup
 	SANITIZER=$* swift build --build-tests --sanitize=$* --scratch-path $(BUILD)/$*
-sanitize: $(SANITIZERS:%=sanitize-%) ## run the unit tests with the address sanitizer, those with threads with the thread sanitizer
+sanitize: $(SANITIZERS:%=sanitize-%) ## run the tests of the library with the address and the thread sanitizer
 sanitize-%: sanitizer-%
 	SANITIZER=$* swift test --skip-build --disable-xctest --sanitize=$* --scratch-path $(BUILD)/$*
 

@@ -138,7 +138,7 @@ def roomy_folder(options: argparse.Namespace) -> str | None:
 def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome], list[str]]:
     """Returns the rounds, and which canaries went unnoticed."""
     outcomes = []
-    # Leaving it ends what is still running.
+    # An error ends what is still running.
     with multiprocessing.get_context("fork").Pool(options.jobs, initializer=end_with_parent) as pool:
         # Those with a watcher take longest.
         seeds = sorted(range(options.seed, options.seed + options.rounds), key=lambda seed: seed % WATCHES_EVERY > 0)
@@ -148,6 +148,9 @@ def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome
             outcomes.append(outcome)
             report(outcome, options)
         unnoticed = [reason for reason in canaries.get() if reason]
+        # A worker that SIGTERM interrupts between two tasks may not end.
+        pool.close()
+        pool.join()
     print(f"canaries: {len(canary.CANARIES)}, {len(canary.CANARIES) - len(unnoticed)} as they should be")
     return outcomes, unnoticed
 
