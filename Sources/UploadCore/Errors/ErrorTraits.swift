@@ -76,7 +76,7 @@ package struct ErrorTraits: Equatable, Sendable {
       leavesOutcomeOpen: status >= 500 && status != 511)
   }
 
-  /// The same as part of something that fails in its own way.
+  /// A copy in which some members differ.
   fileprivate func with(_ change: (inout ErrorTraits) -> Void) -> ErrorTraits {
     var traits = self
     change(&traits)

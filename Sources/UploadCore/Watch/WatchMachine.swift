@@ -812,8 +812,8 @@ package struct WatchHistory: Equatable, Sendable {
     }
   }
 
-  /// For each group, the history that it goes on with: one of the same destination, and of one of its directories if there is one. Each is
-  /// used once.
+  /// The history with which each group continues, if any: one with the same destination, preferably of one of its directories. No
+  /// history is used twice.
   package static func assigned(_ histories: [WatchHistory], to groups: [Successor]) -> [WatchHistory?] {
     var rest = histories
     var assigned = [WatchHistory?](repeating: nil, count: groups.count)

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// For whom advice is written. Both have the same problem, and not the same means.
+/// Who reads advice: a program can change its code or its settings, a person can use options and commands.
 package enum AdviceReader: Equatable {
   /// A program that uses the library, or whoever looks at it.
   case caller
