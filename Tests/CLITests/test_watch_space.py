@@ -61,8 +61,10 @@ def test_inodes_that_run_out_are_a_shortage(hive, kept_free, card):
     assert file.exists()
     take_inodes(card)
     watching.says("a.wav: removed after its delivery.")
+    # Once the removal has ended, the watcher sees that it was enough. If the inode is taken before it looks, it looks again a minute later.
+    watching.idle()
     take_inodes(card)
-    watching.says("no more files can be created")
+    watching.says("no more files can be created", seconds=100)
     watching.stop()
 
 
