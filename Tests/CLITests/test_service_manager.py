@@ -8,7 +8,7 @@ import time
 
 import pytest
 from program import wait_until
-from watching import status, wait_for_status
+from watching import configure, has, reload, section, status, wait_for_status, write
 
 
 @pytest.fixture
@@ -26,6 +26,28 @@ def messages_until(listener, wanted: str) -> list[str]:
     while not messages or wanted not in messages[-1]:
         messages.append(listener.recv(4096).decode())
     return messages
+
+
+def test_a_directory_of_another_watcher_is_waited_for(hive, watch, rec, tmp_path, manager):
+    """systemd would start it again and again, and each start would say so."""
+    listener, name = manager
+    stub = hive()
+    other = watch(stub)
+    other.says("watching")
+    text = section(rec, label="x") + section(tmp_path / "own", label="x")
+    service = watch(
+        None, "--config", configure(tmp_path, stub, text), "--state-dir", tmp_path / "service", named=False,
+        env={"NOTIFY_SOCKET": name})
+    messages_until(listener, "READY=1")
+    first = write(tmp_path / "own" / "a.wav")
+    has(stub, first)
+    assert service.log.count(f"{rec} is watched by another process.") == 1
+    other.stop()
+    # It looks every 30 s, and when it is asked to.
+    reload(service)
+    service.says(f"{rec} is being watched now.")
+    has(stub, first, write(rec / "b.wav"))
+    assert service.stop() == 0
 
 
 @pytest.mark.parametrize("manager", ["path", "abstract"], indirect=True)

@@ -20,6 +20,8 @@ struct ServiceManager {
         environment("WATCHDOG_USEC"), process: environment("WATCHDOG_PID"), own: shim_process_id())
   }
 
+  var isThere: Bool { socket != nil }
+
   /// When the next watchdog message is due (monotonic clock); nil if none is.
   var due: Int64? { interval.map { interval in lastSign.map { $0 + interval } ?? Int64.min } }
 

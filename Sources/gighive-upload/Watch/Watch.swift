@@ -34,7 +34,8 @@ enum Watch {
     guard let signals else { return try WatchDryRun.run(groups, report) }
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
-    if loop.begin(groups) { return ExitCode.conflict }
+    // A service would only be started again, and say so again, until the other watcher ends.
+    if loop.begin(groups), !outputs.hasServiceManager { return ExitCode.conflict }
     loop.run()
     return ExitCode.delivered
   }

@@ -25,6 +25,8 @@ final class WatchOutputs {
     Console.waitBriefly()
   }
 
+  var hasServiceManager: Bool { serviceManager.isThere }
+
   /// Shows the snapshot soon: files are written at most every ``Limits/watchStatusMilliseconds``.
   func changed(_ snapshot: WatchSnapshot, now: Int64) {
     guard snapshot != self.snapshot else { return }
