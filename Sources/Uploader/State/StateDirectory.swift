@@ -234,7 +234,10 @@ extension StateDirectory {
 
   /// Syncs a delivered record that another process has written, and that may not survive a power cut yet.
   func syncDelivery(_ id: String) throws(StateError) {
-    let file = file(id + ".delivered")
+    let name = id + ".delivered"
+    // If the record is torn, its copy is what counts.
+    if try keepsCopies() { try secure(copyName(name)) }
+    let file = file(name)
     var result = sync(file)
     if result == 0 { result = syncNames() }
     guard result == 0 else { throw failure(of: file, result) }

@@ -183,6 +183,8 @@ void World::noteRecord(const std::string &path) {
 
 void World::noteOverwritten(const std::string &path) {
     if (!isRecord(path) || canary == "fat-is-taken-for-ext4") return;
+    // Torn when its writer was killed, which its copy makes good.
+    if (!read(disk.find(path)->data) && !wholeRecord(path).empty()) return;
     noteRecord(path);
     std::string id = path.substr(path.rfind('/') + 1, 8);
     for (File &file : files) {

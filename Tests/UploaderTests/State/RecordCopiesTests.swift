@@ -47,6 +47,18 @@ struct RecordCopiesTests {
     #expect(try open().records(.all) == [sample(2)] && bench.names == [main, copy])
   }
 
+  /// If the record is torn, the copy alone may say what was delivered. What cannot be opened cannot be synced.
+  @Test(arguments: ["5e1f0a77.delivered", "5e1f0a77.delivered~"])
+  func aDeliveryIsCertainOnceBothAreOnTheDisk(name: String) throws {
+    let directory = try open()
+    try directory.write(sample(1, .delivered))
+    try directory.syncDelivery("5e1f0a77")
+    let path = bench.path + "/" + name
+    unlink(path)
+    symlink(name, path)
+    #expect(throws: StateError.self) { try directory.syncDelivery("5e1f0a77") }
+  }
+
   @Test func aRecordThatShrinksHasNoRest() throws {
     var long = sample(1)
     long.note = String(repeating: "x", count: 5000)
