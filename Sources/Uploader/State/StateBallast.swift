@@ -47,15 +47,21 @@ extension StateDirectory {
   private var ballasts: [LocalPath] { [file("ballast")] + (hiddenBallast.map { [$0] } ?? []) }
 
   private func makeBallast(_ ballast: LocalPath) {
-    // The last file is made last and given up first.
-    guard isMissing(part(Limits.ballastFileCount - 1, of: ballast)),
-      let space = FreeSpace(at: ballast.directory), space.bytes >= Limits.ballastFromFreeBytes,
+    guard !isWhole(ballast), let space = FreeSpace(at: ballast.directory), space.bytes >= Limits.ballastFromFreeBytes,
       space.files >= Limits.ballastFromFreeFiles
     else { return }
     for number in 0..<Limits.ballastFileCount {
       guard writePart(part(number, of: ballast)) else { return giveUpBallast(ballast) }
     }
     _ = shim_sync_directory(ballast.directory.cName)
+  }
+
+  /// A power cut may have left some of its files.
+  private func isWhole(_ ballast: LocalPath) -> Bool {
+    (0..<Limits.ballastFileCount).allSatisfy {
+      var status = shim_file_status()
+      return shim_stat(part($0, of: ballast).cName, &status) == 0 && status.size == Limits.ballastFileLength
+    }
   }
 
   /// Random bytes: a file with a hole, or one that the file system can compress, would hold less.

@@ -144,7 +144,12 @@ void World::addForeignRecord() {
 void World::fillDisk() {
     std::string state = stateDirectory;
     auto journal = disk.find(state + "/removals");
-    bool isReserved = disk.find(state + "/ballast.7") && disk.find(state + "/spare.lock") && journal && journal->data.size() >= 4096;
+    bool isReserved = disk.find(state + "/spare.lock") && journal && journal->data.size() >= 4096;
+    // Fewer files are what a power cut has left.
+    for (int part = 0; part < 8; part++) {
+        auto ballast = disk.find(state + "/ballast." + std::to_string(part));
+        isReserved = isReserved && ballast && !ballast->data.empty();
+    }
     if (!isReserved || kernel.isDead) return;
     say("the disk is full");
     figures.count("disks filled");

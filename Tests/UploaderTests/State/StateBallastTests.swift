@@ -41,6 +41,15 @@ struct StateBallastTests {
     #expect(bench.names == whole)
   }
 
+  @Test func whatAPowerCutHasLeftOfItIsMadeWhole() throws {
+    let directory = try bench.open()
+    directory.reserveForRemovals(in: LocalPath(bench.directory.path))
+    for part in parts.dropLast() { unlink(bench.path + "/" + part) }
+    bench.put([], at: parts[7])
+    directory.reserveForRemovals(in: LocalPath(bench.directory.path))
+    #expect(parts.allSatisfy { status(of: $0).st_size == 64 << 10 })
+  }
+
   @Test func anotherFailureLeavesTheBallast() throws {
     let directory = try bench.open()
     directory.reserveForRemovals(in: LocalPath(bench.directory.path))
