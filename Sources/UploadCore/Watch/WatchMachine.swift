@@ -298,6 +298,9 @@ package struct WatchMachine: Sendable {
     return .wait(until: until)
   }
 
+  /// What the worker has.
+  package var givenPaths: [[UInt8]] { candidates.lazy.filter { $0.isGiven }.map { $0.path } }
+
   private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
 
   /// Whether the worker can take another file. Files that only wait for the server do not take the place of others.
@@ -318,14 +321,6 @@ package struct WatchMachine: Sendable {
       best = index
     }
     return best
-  }
-
-  /// The file that was offered cannot be given now.
-  package mutating func postpone(_ path: [UInt8], now: Int64) {
-    guard let index = candidates.position(of: path), candidates[index].phase == .ready else {
-      return
-    }
-    candidates[index].dueAt = now + settings.settleMilliseconds
   }
 
   /// What the worker does with a recording.

@@ -313,7 +313,6 @@ package final class UploadFinder {
     switch error {
     case .delivered, .uncertain: true
     case .file(_, .missing), .file(_, .notRegular), .file(_, .empty), .file(_, .tooLarge): true
-    case .file(_, .unreadable(let cause)): !cause.isPassing
     default: false
     }
   }

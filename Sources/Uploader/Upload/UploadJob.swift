@@ -126,7 +126,8 @@ final class UploadJob: Steppable {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
-    return removal.map { beginRemoval($0, delivery, file, isRecorded: isRecorded, now) } ?? nil
+    guard let removal, !request.defersRemoval else { return nil }
+    return beginRemoval(removal, delivery, file, isRecorded: isRecorded, now)
   }
 
   private func step(_ driver: UploadDriver, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {

@@ -203,7 +203,7 @@ final class Batch {
         return BatchFile(
           path: LocalPath(bytes: line.file), foundBelow: line.foundBelow.map { LocalPath(bytes: $0) },
           needsRecord: line.foundBelow != nil, judged: line.seen, isCompared: line.isCompared,
-          options: try line.given(place))
+          isKept: line.keepsFile, options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil
@@ -252,6 +252,8 @@ struct BatchFile {
   var judged: FileSighting?
   /// Whether its content is compared if it was delivered and may have been changed since, now that nothing else is to be sent.
   var isCompared = false
+  /// Whether it stays for now, because something else still needs it.
+  var isKept = false
   /// What a list says about it.
   var options: [GivenOption] = []
 
@@ -312,7 +314,8 @@ final class DueRemovals {
   /// - Returns: whether its removal is due.
   func keepIfDue(_ recordID: String, of request: Int) -> Bool {
     guard records.directory.isRemovalDue(recordID) else { return false }
-    if due.count < Limits.dueRemovalCount { due.append((recordID, file(request))) }
+    let file = file(request)
+    if !file.isKept, due.count < Limits.dueRemovalCount { due.append((recordID, file)) }
     return true
   }
 

@@ -208,7 +208,8 @@ final class WatchGroup {
   /// Does what is possible without waiting.
   /// - Parameters:
   ///   - mayClean: whether recordings may be removed because space runs short.
-  ///   - claim: called before a file is sent, so that the other groups claim it; returns false if that is not possible now.
+  ///   - claim: called before a file is sent, so that the other groups claim it. Returns false if one of them cannot now: then the file
+  ///     stays, and its removal is tried again later.
   /// - Returns: when to come back at the latest (monotonic clock).
   func step(now: Int64, mayClean: () -> WatchSpace.Permission, claim: ([UInt8]) -> Bool) -> Int64 {
     // Nor does an open directory keep its drive from being unmounted.
@@ -298,11 +299,8 @@ final class WatchGroup {
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
-        guard let directory = directories.directory(of: path), claim(path) else {
-          machine.postpone(path, now: now)
-          break
-        }
-        if let task = machine.give(path) { worker?.give(path, below: directory.path, task) }
+        guard let directory = directories.directory(of: path), let task = machine.give(path) else { break }
+        worker?.give(path, below: directory.path, task, keepsFile: !claim(path))
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

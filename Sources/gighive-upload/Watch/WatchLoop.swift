@@ -201,6 +201,10 @@ final class WatchLoop {
       group.wait(for: retired)
       _ = group.openDirectories()
     }
+    // What is being sent may be removed at its end, and a new group may still have to send it.
+    for group in groups + retired {
+      for path in group.machine.givenPaths { _ = claim(path, for: group) }
+    }
     outputs.tell(
       WatchNotice(
         .started,

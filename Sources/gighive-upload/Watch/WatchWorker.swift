@@ -57,13 +57,16 @@ final class WatchWorker {
     return entries
   }
 
-  /// - Parameter root: the watched directory that it is in.
-  func give(_ file: [UInt8], below root: LocalPath, _ task: WatchMachine.Task) {
+  /// - Parameters:
+  ///   - root: the watched directory that it is in.
+  ///   - keepsFile: whether it stays for now, whatever is to become of it after its delivery.
+  func give(_ file: [UInt8], below root: LocalPath, _ task: WatchMachine.Task, keepsFile: Bool) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
     line.add(file: root, as: "below")
     line.add("seen", task.seen.encoded())
     if task.isComparison { line.add("compare", true) }
+    if keepsFile { line.add("keep", true) }
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }

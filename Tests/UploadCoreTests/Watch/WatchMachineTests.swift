@@ -213,17 +213,6 @@ struct WatchMachineTests {
     #expect(machine.candidates.isEmpty && machine.leftAlone.setAside.isEmpty)
   }
 
-  @Test func whatCannotBeGivenNowIsOfferedAgainLater() {
-    var machine = WatchMachine(.init(settleMilliseconds: 10), seed: 1)
-    let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .noWriter)
-    for now: Int64 in [0, 10] { machine.noteInspection([1], .file(file), now: now) }
-    machine.workerStarted()
-    let first = machine.next(now: 10)
-    machine.postpone([1], now: 10)
-    let (meanwhile, later) = (machine.next(now: 19), machine.next(now: 20))
-    #expect(first == .offer([1]) && meanwhile != .offer([1]) && later == .offer([1]))
-  }
-
   @Test func theWorkerGetsOneMoreThanItBeginsWithAndNeverTooMany() {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 2), seed: 1)
     for number: UInt8 in 1...40 {
