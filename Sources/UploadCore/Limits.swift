@@ -156,9 +156,6 @@ package enum Limits {
   package static let indexReadSlots = 4096
   /// Records to check for one key of the index. Copies of a file in many directories share a key.
   package static let indexCandidateCount = 64
-  /// By how much the time of the directory is set back: at least an hour, and up to half a year more, at random.
-  package static let backdatingSeconds: Int64 = 3600
-  package static let backdatingSpreadSeconds: Int64 = 1 << 24
   /// Delivered files that a command compares at its end, because they may have been changed since.
   package static let comparisonCount = 1000
   /// Delivered files skipped before the cancellation is checked again.

@@ -66,24 +66,6 @@ int32_t shim_sync_open_directory(int32_t directory) { return sync_directory(dire
 
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 
-int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_status *status) {
-    int32_t error = shim_stat(path, status);
-    if (error) return error;
-    struct timespec times[2] = {
-        {.tv_nsec = UTIME_OMIT},
-        {.tv_sec = (time_t)(status->modified_seconds - seconds), .tv_nsec = status->modified_nanoseconds},
-    };
-    if (utimensat(AT_FDCWD, path, times, 0) < 0) return -errno;
-    if ((error = shim_stat(path, status))) return error;
-    int is_kept = status->modified_seconds == times[1].tv_sec && status->modified_nanoseconds == times[1].tv_nsec;
-    return is_kept && times[1].tv_nsec != 0 ? 0 : -EINVAL;
-}
-
-int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds) {
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
-    return outcome(futimens(descriptor, times));
-}
-
 int32_t shim_unlink(const char *path) { return outcome(unlink(path)); }
 
 int32_t shim_lock(int32_t descriptor) {

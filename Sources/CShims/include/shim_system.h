@@ -99,11 +99,6 @@ int32_t shim_rename(const char *from, const char *to);
 int32_t shim_stat(const char *path, shim_file_status *status);
 // lstat(2): of the entry itself; a link is a device here.
 int32_t shim_lstat(const char *path, shim_file_status *status);
-// Sets the modification time of a directory to some seconds before its last change, and returns the new status. Any later
-// change, even within the same clock tick, then gives it another time. -EINVAL if times are stored too coarsely (FAT).
-int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_status *status);
-// futimens(2): sets only the modification time.
-int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds);
 int32_t shim_unlink(const char *path);
 // flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock; -ENOENT if the file has been removed.
 int32_t shim_lock(int32_t descriptor);

@@ -2,7 +2,7 @@
 /// only a hint, so callers must check the record. The header has sums of the known record names and of the table, which
 /// reveal an index that is out of date or torn.
 ///
-///     8 bytes each, little-endian:   "gighidx6"  instance  slots in use, and in the lowest byte bits of the capacity  mark
+///     8 bytes each, little-endian:   "gighidx7"  instance  slots in use, and in the lowest byte bits of the capacity  boot
 ///                                    names: sum, count     sum of the slots      sum of the above
 ///     and 2^bits slots:              key         ID, and in the upper half 0 for free, 1 used, 2 removed
 ///                                    and of a delivered recording, or else 0: its number on the server, when it was delivered
@@ -13,8 +13,8 @@ package struct RecordIndex<Storage: IndexSource> {
   fileprivate let capacityBits: UInt64
   fileprivate var usedCount: UInt64 = 0
   fileprivate var slotSum: UInt64 = 0
-  /// Proves that the directory has not changed since this index was written; 0 for none.
-  package var mark: UInt64 = 0
+  /// The start of the machine since which the table is certainly whole; 0 for none.
+  package var boot: UInt64 = 0
   /// The names of the records in it.
   package fileprivate(set) var names = RecordNameSum()
 
@@ -32,7 +32,7 @@ package struct RecordIndex<Storage: IndexSource> {
     instance = words[1]
     capacityBits = bits
     usedCount = used
-    mark = words[3]
+    boot = words[3]
     names = RecordNameSum(sum: words[4], count: words[5])
     slotSum = words[6]
   }
@@ -175,7 +175,7 @@ extension RecordIndex where Storage: IndexStorage {
 
   /// Writes the header. After changes without it, the index counts as damaged.
   package func flush() throws(IndexError) {
-    let words = [instance, usedCount << 8 | capacityBits, mark, names.sum, names.count, slotSum]
+    let words = [instance, usedCount << 8 | capacityBits, boot, names.sum, names.count, slotSum]
     try write(IndexWords.header(words), at: 0)
   }
 
@@ -194,7 +194,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, mark, status, place, watched, anyPath, anyFile
+    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile
   }
 
   package let hash: UInt64
@@ -279,10 +279,8 @@ package struct IndexKey: Equatable, Sendable {
   /// All records that could not be read.
   package static let unreadable = IndexKey(.unreadable)
 
-  /// A hash of the state of a directory; never 0.
-  package static func mark(_ numbers: [UInt64], boot: [UInt8]) -> UInt64 {
-    max(1, IndexKey(.mark, [boot], numbers: numbers).hash)
-  }
+  /// A hash of the kernel's boot ID; never 0.
+  package static func boot(_ id: [UInt8]) -> UInt64 { max(1, IndexKey(.boot, [id]).hash) }
 
   /// A hash of what a look at a path has found; never 0.
   static func watched(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 {
@@ -368,8 +366,8 @@ package enum IndexError: Error, Equatable {
 struct IndexWords {
   static let headerLength = 64
 
-  /// "gighidx6"
-  private static let magic: UInt64 = 0x3678_6469_6867_6967
+  /// "gighidx7"
+  private static let magic: UInt64 = 0x3778_6469_6867_6967
 
   private let bytes: [UInt8]
 

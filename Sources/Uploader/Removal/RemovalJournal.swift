@@ -20,7 +20,7 @@ final class RemovalJournal {
 
   /// - Returns: nil if another process is removing a recording.
   static func open(in directory: StateDirectory) throws(StateError) -> RemovalJournal? {
-    guard let lock = try directory.lock(file: directory.file(name), changesDirectory: true) else { return nil }
+    guard let lock = try directory.lock(file: directory.file(name), mayTakeSpare: true) else { return nil }
     do throws(SystemError) {
       var status = shim_file_status()
       let result = shim_fstat(lock.descriptor, &status)

@@ -24,7 +24,6 @@ package final class LockedRecord {
 
   deinit {
     if hasReservedSpace { directory.releaseSpace(record.id) }
-    directory.markIndex()
   }
 
   /// Whether other users cannot read it.
@@ -51,11 +50,7 @@ package final class LockedRecord {
     try write()
     // What identifies its file changes only once it is delivered.
     guard record.phase == .delivered else { return }
-    if case .open(let index) = directory.openIndex(isForSearch: false) {
-      index.update(record, previous: previous)
-    } else {
-      directory.indexState.stamp = nil
-    }
+    if case .open(let index) = directory.openIndex(isForSearch: false) { index.update(record, previous: previous) }
   }
 
   /// The same for what is known of an upload. Nothing changes once it is delivered.

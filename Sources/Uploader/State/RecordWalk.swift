@@ -230,12 +230,12 @@ extension StateDirectory {
   /// Notes that the file of this upload is to be removed after its delivery. The next write, of the record, also syncs this. If it fails,
   /// the removal is tried only once.
   func markRemovalDue(_ id: String) {
-    let descriptor = withBallast { openForWriting(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE)) }
+    let descriptor = withBallast { shim_open_for_writing(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE)) }
     if descriptor >= 0 { _ = shim_close(descriptor) }
   }
 
   /// Notes that the file is removed, or kept permanently. A power cut may undo this: then the removal is tried once more.
-  package func clearRemovalDue(_ id: String) { _ = unlink(file(removalMark(id)).cName) }
+  package func clearRemovalDue(_ id: String) { _ = shim_unlink(file(removalMark(id)).cName) }
 
   package func isRemovalDue(_ id: String) -> Bool { exists(removalMark(id)) }
 

@@ -12,7 +12,7 @@ extension StateDirectory {
     hiddenBallast = StateDirectory.renamesNeedSpace(in: recordings) ? hidden : nil
     RemovalJournal.reserve(in: self)
     if isMissing(spareLock) {
-      let descriptor = openForWriting(spareLock.cName, Int32(SHIM_OPEN_CREATE))
+      let descriptor = shim_open_for_writing(spareLock.cName, Int32(SHIM_OPEN_CREATE))
       if descriptor >= 0 { _ = shim_close(descriptor) }
     }
     for ballast in ballasts { makeBallast(ballast) }
@@ -40,7 +40,7 @@ extension StateDirectory {
   /// - Returns: whether it has that name now.
   func takeSpareLock(as file: LocalPath) -> Bool {
     guard let directory = try? OpenDirectory(path) else { return false }
-    return changing { directory.rename(spareLock.name, to: directory, file.name) } == 0
+    return directory.rename(spareLock.name, to: directory, file.name) == 0
   }
 
   /// Beside the records, and in the directory of the recordings if a rename there needs space.
@@ -66,7 +66,7 @@ extension StateDirectory {
 
   /// Random bytes: a file with a hole, or one that the file system can compress, would hold less.
   private func writePart(_ part: LocalPath) -> Bool {
-    let descriptor = openForWriting(part.cName, Int32(SHIM_OPEN_TRUNCATE))
+    let descriptor = shim_open_for_writing(part.cName, Int32(SHIM_OPEN_TRUNCATE))
     guard descriptor >= 0 else { return false }
     defer { _ = shim_close(descriptor) }
     for _ in 0..<Limits.ballastFileLength / Limits.ballastPieceLength {
@@ -78,7 +78,7 @@ extension StateDirectory {
   }
 
   private func giveUpBallast(_ ballast: LocalPath) {
-    for number in (0..<Limits.ballastFileCount).reversed() { _ = unlink(part(number, of: ballast).cName) }
+    for number in (0..<Limits.ballastFileCount).reversed() { _ = shim_unlink(part(number, of: ballast).cName) }
     // Space that is used again before it is free on the disk would belong to two files after a power cut (FAT).
     _ = shim_sync_directory(ballast.directory.cName)
   }

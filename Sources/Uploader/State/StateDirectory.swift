@@ -3,18 +3,16 @@ import UploadCore
 
 /// The directory with one record per upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written in full
 /// under another name, synced and renamed, so that a power cut leaves either the previous or the new one; on FAT, it is written
-/// twice instead (`StateDirectory+Copies.swift`). `ID.lock` is locked by
-/// the process that is working on the upload, `ID.room` reserves space for the last write, and `ID.remove` says that the file is to be
-/// removed (`StateDirectory+DueRemovals.swift`). `removals` is the journal of removals; `spare.lock` and `ballast.0` to `ballast.7` are
-/// kept for them (`StateDirectory+Ballast.swift`). `index` maps files to records,
-/// so that not all records must be read.
+/// twice instead. `ID.lock` is locked by the process that is working on the upload, `ID.room` reserves space for the last write, and
+/// `ID.remove` says that the file is to be removed. `removals` is the journal of removals; `spare.lock` and `ballast.0` to `ballast.7`
+/// are kept for them. `index` maps files to records, so that not all records must be read.
 package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
   /// Ends a walk through all records.
   var cancellation: Cancellation?
-  /// The ballast in a directory of recordings, without the numbers of its files (`StateDirectory+Ballast.swift`); nil for none.
+  /// The ballast in a directory of recordings, without the numbers of its files; nil for none.
   var hiddenBallast: LocalPath?
   private var knownToKeepCopies: Bool?
 
@@ -146,7 +144,7 @@ package final class StateDirectory {
 
   private func setAside(_ path: LocalPath) {
     let other = LocalPath(bytes: path.bytes + Array(".damaged".utf8))
-    let result = rename(path.cName, other.cName)
+    let result = shim_rename(path.cName, other.cName)
     warn(
       PrintableText.line(path.text) + " is damaged and "
         + (result == 0
@@ -165,14 +163,6 @@ package final class StateDirectory {
     var status = shim_file_status()
     return -shim_stat(file.cName, &status) == SHIM_ENOENT
   }
-
-  // MARK: Name changes
-
-  func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }
-
-  func rename(_ name: [CChar], _ other: [CChar]) -> Int32 { changing { shim_rename(name, other) } }
-
-  func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
 
   func file(_ name: String) -> LocalPath {
     path.appendingName(Array(name.utf8))
@@ -215,18 +205,18 @@ extension StateDirectory {
     if intoReservedSpace {
       let room = file(record.id + ".room")
       result = store(bytes, in: room)
-      if result == 0 { result = rename(room.cName, target.cName) }
+      if result == 0 { result = shim_rename(room.cName, target.cName) }
       if result != 0 { releaseSpace(record.id) }
     }
     if result != 0 {
       result = withBallast {
         let result = store(bytes, in: temporary, isEmptied: true)
-        return result == 0 ? rename(temporary.cName, target.cName) : result
+        return result == 0 ? shim_rename(temporary.cName, target.cName) : result
       }
     }
     if result == 0 { result = syncNames() }
     guard result == 0 else {
-      _ = unlink(temporary.cName)
+      _ = shim_unlink(temporary.cName)
       throw failure(of: temporary, result)
     }
     if record.phase == .delivered { removeUndelivered(record.id) }
@@ -254,7 +244,7 @@ extension StateDirectory {
   /// Writes and syncs the bytes as the whole content of a file. Its name may not be on the disk yet.
   /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
   func store(_ bytes: [UInt8], in file: LocalPath, isEmptied: Bool = false) -> Int32 {
-    let descriptor = openForWriting(
+    let descriptor = shim_open_for_writing(
       file.cName, Int32(isEmptied ? SHIM_OPEN_TRUNCATE : SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
@@ -274,7 +264,7 @@ extension StateDirectory {
     if try keepsCopies() { length = 2 * (length + Limits.recordBlockLength) }
     let bytes = [UInt8](repeating: 0, count: length)
     let result = withBallast {
-      let descriptor = openForWriting(room.cName, Int32(SHIM_OPEN_TRUNCATE))
+      let descriptor = shim_open_for_writing(room.cName, Int32(SHIM_OPEN_TRUNCATE))
       guard descriptor >= 0 else { return descriptor }
       let result = shim_write_all(descriptor, bytes, bytes.count)
       let closed = shim_close(descriptor)
@@ -286,7 +276,7 @@ extension StateDirectory {
     }
   }
 
-  func releaseSpace(_ id: String) { _ = unlink(file(id + ".room").cName) }
+  func releaseSpace(_ id: String) { _ = shim_unlink(file(id + ".room").cName) }
 
   func failure(of file: LocalPath, _ result: Int32) -> StateError {
     Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
@@ -313,7 +303,7 @@ extension StateDirectory {
   /// Removes the record that led to a delivery.
   private func removeUndelivered(_ id: String) {
     removeCopy(of: id + ".record")
-    _ = unlink(file(id + ".record").cName)
+    _ = shim_unlink(file(id + ".record").cName)
   }
 
   /// Removes the record. Its lock must be held.
@@ -323,7 +313,7 @@ extension StateDirectory {
       let name = RecordName(number: RecordName.number(ofID: id), isDelivered: isDelivered)
       let path = file(name.text)
       removeCopy(of: name.text)
-      let result = unlink(path.cName)
+      let result = shim_unlink(path.cName)
       guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
       if result == 0 { names.append(name) }
     }
@@ -341,7 +331,7 @@ extension StateDirectory {
   /// Locks an upload against other processes.
   /// - Returns: nil if another process has locked it.
   package func lock(_ id: String) throws(StateError) -> StateLock? {
-    try lock(file: file(id + ".lock"), changesDirectory: true)
+    try lock(file: file(id + ".lock"), mayTakeSpare: true)
   }
 
   /// Locks an upload and reads its record again: another process may have changed it since it was found.
@@ -376,15 +366,15 @@ extension StateDirectory {
 
   /// - Parameters:
   ///   - mustExist: does not create the file.
-  ///   - changesDirectory: whether it can create a name, so that the directory's stamp changes.
-  func lock(file: LocalPath, mustExist: Bool = false, changesDirectory: Bool = false) throws(StateError) -> StateLock? {
+  ///   - mayTakeSpare: whether the spare lock gets this name if the disk is full.
+  func lock(file: LocalPath, mustExist: Bool = false, mayTakeSpare: Bool = false) throws(StateError) -> StateLock? {
     // The index is also locked like this, and keeps its content.
     let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
     let name = file.cName
     for _ in 0..<Limits.removedLockCount {
       let descriptor = withBallast {
-        let result = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
-        guard result < 0, changesDirectory, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
+        let result = shim_open_for_writing(name, Int32(how))
+        guard result < 0, mayTakeSpare, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
           return result
         }
         return shim_open_for_writing(name, Int32(SHIM_OPEN_EXISTING))
@@ -401,7 +391,7 @@ extension StateDirectory {
   }
 
   /// Removes the lock file. The record must not exist, or not yet.
-  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cName) }
+  package func removeLock(_ id: String) { _ = shim_unlink(file(id + ".lock").cName) }
 }
 
 /// A lock, held while this object exists. The kernel releases it when the process ends in any way.
@@ -439,7 +429,7 @@ extension StateDirectory {
         defer { withExtendedLifetime(lock) {} }
         let names = [id + ".record", id + ".delivered"]
         guard names.allSatisfy({ isMissing(file($0)) && isMissing(file(copyName($0))) }) else { continue }
-        _ = unlink(file(id + ".new").cName)
+        _ = shim_unlink(file(id + ".new").cName)
         releaseSpace(id)
         removeLock(id)
       } catch { continue }
@@ -490,7 +480,7 @@ extension StateDirectory {
   }
 
   private func removeCopy(of name: String) {
-    if (try? keepsCopies()) ?? true { _ = unlink(file(copyName(name)).cName) }
+    if (try? keepsCopies()) ?? true { _ = shim_unlink(file(copyName(name)).cName) }
   }
 
   /// Writes the record so that it survives a power cut.
@@ -527,7 +517,7 @@ extension StateDirectory {
     }
     guard result == 0 else {
       if isNew {
-        _ = unlink(file(name).cName)
+        _ = shim_unlink(file(name).cName)
         removeCopy(of: name)
       }
       throw failure(of: file(name), result)
@@ -602,9 +592,9 @@ extension StateDirectory {
     guard limits != before else { return }
     let temporary = file("form-limits.new")
     if store(limits.encoded, in: temporary, isEmptied: true) == 0 {
-      _ = rename(temporary.cName, formLimitsFile.cName)
+      _ = shim_rename(temporary.cName, formLimitsFile.cName)
     } else {
-      _ = unlink(temporary.cName)
+      _ = shim_unlink(temporary.cName)
     }
   }
 }

@@ -2,9 +2,8 @@ import CShims
 import UploadCore
 
 /// The index is derived from the records and never trusted. Every ID from it is checked against the record. At the first lookup of
-/// a process, either the mark proves that only this program has changed the directory and the index
-/// (`StateDirectory+Stamp.swift`), or the sums over all record names and the table must match the header. Otherwise the index
-/// is rebuilt.
+/// a process, the sum over all record names must match the header, and, at the first one since the machine has started, that over the
+/// table. Otherwise the index is rebuilt.
 extension StateDirectory {
   enum IndexAccess {
     case open(OpenIndex)
@@ -43,12 +42,8 @@ extension StateDirectory {
       guard isForSearch else { return table }
       if table.isFull(for: UploadRecord.indexKeyCount) { return nil }
       if indexState.verified == table.instance { return table }
-      if !isMarked(table.mark, file) {
-        beginStamp()
-        tidyLeftovers()
-        guard try names().names == table.names else { return nil }
-        try table.verify()
-      }
+      guard try names().names == table.names else { return nil }
+      if table.boot != boot || boot == 0 { try verify(&table) }
       try reload(&table)
       indexState.verified = table.instance
       return table
@@ -56,6 +51,28 @@ extension StateDirectory {
       if error == .damaged { return nil }
       throw error
     }
+  }
+
+  /// A power cut may have lost a part of the table. As long as the machine runs, the table is what was written.
+  private func verify(_ table: inout RecordIndex<IndexFile>) throws(IndexError) {
+    tidyLeftovers()
+    try table.verify()
+    table.boot = boot
+    try table.flush()
+  }
+
+  /// Identifies the time since the machine has started; 0 if that is not known.
+  private var boot: UInt64 {
+    if let boot = indexState.boot { return boot }
+    var boot: UInt64 = 0
+    let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
+    if descriptor >= 0 {
+      // A UUID.
+      if let id = try? SmallFile.read(descriptor, limit: 36), id.count >= 36 { boot = IndexKey.boot(Array(id.prefix(36))) }
+      _ = shim_close(descriptor)
+    }
+    indexState.boot = boot
+    return boot
   }
 
   private final class Names {
@@ -114,7 +131,6 @@ extension StateDirectory {
   private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile>? {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
-    beginStamp()
     tidyLeftovers()
     guard var table = try built(in: file, instance) else { return nil }
     // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
@@ -139,6 +155,7 @@ extension StateDirectory {
     } catch { throw .damaged }
     if check.isCancelled { return nil }
     if let failure = building.failure { throw failure }
+    building.table.boot = boot
     try building.table.flush()
     return building.table
   }
@@ -146,7 +163,6 @@ extension StateDirectory {
   /// This process no longer uses the index, and the next one rebuilds it.
   func dropIndex() {
     indexState.isBroken = true
-    indexState.stamp = nil
     _ = shim_unlink(file("index").cName)
   }
 
@@ -158,10 +174,7 @@ extension StateDirectory {
   /// Notes in the index that records were removed. Their stale entries are dropped at the next lookup.
   func noteRemoval(of names: [RecordName]) {
     guard !names.isEmpty else { return }
-    guard case .open(let index) = openIndex(isForSearch: false) else {
-      indexState.stamp = nil
-      return
-    }
+    guard case .open(let index) = openIndex(isForSearch: false) else { return }
     index.change { (table) throws(IndexError) in
       for name in names { table.remove(name) }
     }
@@ -204,15 +217,6 @@ final class OpenIndex {
     } catch { directory.dropIndex() }
   }
 
-  /// Marks the index as matching the directory, if it does and this process has verified it.
-  /// - Parameter isStill: returns whether the directory is unchanged. Called while the index is locked.
-  func mark(at stamp: DirectoryStamp, boot: [UInt8], _ isStill: () -> Bool) {
-    guard table.instance == directory.indexState.verified, isStill() else { return }
-    table.mark = stamp.mark(boot: boot)
-    change { (_) throws(IndexError) in }
-    file.setModified(to: stamp)
-  }
-
   /// Removes stale entries. Otherwise each cancelled upload of a file would add one.
   func drop(_ keys: [IndexKey], ids: [String]) {
     change { (table) throws(IndexError) in
@@ -225,8 +229,9 @@ final class OpenIndex {
   func update(_ record: UploadRecord, previous: UploadRecord?) {
     let (number, keys, old) = (RecordName.number(ofID: record.id), record.indexKeys, previous?.indexKeys ?? [])
     change { (table) throws(IndexError) in
-      for key in old where !keys.contains(key) { try table.remove(key, number) }
+      // In this order: a process that is killed in between must not hide the record.
       for key in keys { try table.insert(key, number, IndexedDelivery(record)) }
+      for key in old where !keys.contains(key) { try table.remove(key, number) }
       if let previous { table.remove(RecordName(of: previous)) }
       table.add(RecordName(of: record))
     }
@@ -267,17 +272,6 @@ final class IndexFile: IndexStorage {
     if result < 0 { throw SystemError(result: result) }
   }
 
-  /// Whether the file has this modification time.
-  func isModified(at stamp: DirectoryStamp) -> Bool {
-    var status = shim_file_status()
-    return shim_fstat(lock.descriptor, &status) == 0 && status.modified_seconds == stamp.modifiedSeconds
-      && status.modified_nanoseconds == stamp.modifiedNanoseconds
-  }
-
-  func setModified(to stamp: DirectoryStamp) {
-    _ = shim_set_modified(lock.descriptor, stamp.modifiedSeconds, stamp.modifiedNanoseconds)
-  }
-
   func reset(length: Int64) throws(SystemError) {
     for length in [0, length] {
       let result = shim_set_length(lock.descriptor, length)
@@ -290,98 +284,12 @@ final class IndexFile: IndexStorage {
 struct IndexState {
   /// The generation of the verified index; nil for none.
   var verified: UInt64?
-  /// The stamp of the directory after this process's last change; nil if another process may have changed the directory since the
-  /// index was verified or found marked.
-  var stamp: DirectoryStamp?
-  var boot: [UInt8]?
+  /// See ``RecordIndex/boot``; nil if it was not asked for.
+  var boot: UInt64?
   /// The index, opened without its lock to recognize deliveries.
   var unlocked: RecordIndex<UnlockedIndex>?
   /// The working directory, with a slash at its end; nil if it was not asked for, or if there is none.
   var workingDirectory: LocalPath?
   /// Whether the index cannot be used, so that all records are read instead.
   var isBroken = false
-}
-
-/// The mark in the index says what the directory was like after the last change by this program. While it matches, nobody needs to
-/// read the names of all records. It is based on the directory's modification time, which is set back after each own change, so
-/// that any other change shows, even within the same clock tick. How far is random: otherwise this program could, within the tick
-/// of somebody else's change, give the directory the time that it had before. In doubt there is no mark, and all names are read.
-extension StateDirectory {
-  /// - Returns: nil if it cannot be determined.
-  func stamp() -> DirectoryStamp? {
-    var status = shim_file_status()
-    return shim_stat(path.cName, &status) == 0 ? DirectoryStamp(status) : nil
-  }
-
-  /// Makes one change of a name in the directory. If another process has changed it, the content of the directory is unknown
-  /// from now on.
-  func changing(_ change: () -> Int32) -> Int32 {
-    guard let known = indexState.stamp else { return change() }
-    let before = stamp()
-    let result = change()
-    // A failed call has changed nothing.
-    if result >= 0 || before != known { indexState.stamp = before == known ? backdated() : nil }
-    return result
-  }
-
-  private func backdated() -> DirectoryStamp? {
-    guard let random = try? RandomBytes.number() else { return nil }
-    let seconds = Limits.backdatingSeconds + Int64(random % UInt64(Limits.backdatingSpreadSeconds))
-    var status = shim_file_status()
-    return shim_backdate_directory(path.cName, seconds, &status) == 0 ? DirectoryStamp(status) : nil
-  }
-
-  /// Whether the directory and the index match the mark. The index must be locked.
-  func isMarked(_ mark: UInt64, _ file: IndexFile) -> Bool {
-    guard mark != 0, let stamp = stamp(), file.isModified(at: stamp), let boot = boot() else { return false }
-    guard mark == stamp.mark(boot: boot) else { return false }
-    indexState.stamp = stamp
-    return true
-  }
-
-  /// Called before the names are read, so that changes by others from now on are detected later.
-  func beginStamp() { indexState.stamp = backdated() }
-
-  /// Called after the last change for now: marks the index if all changes were made by this process.
-  func markIndex() {
-    guard let known = indexState.stamp, !indexState.isBroken, let boot = boot() else { return }
-    guard case .open(let index) = openIndex(isForSearch: false) else { return }
-    index.mark(at: known, boot: boot) { [self] in stamp() == known }
-  }
-
-  /// The kernel's boot ID; nil if unknown.
-  private func boot() -> [UInt8]? {
-    if let boot = indexState.boot { return boot }
-    let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
-    guard descriptor >= 0 else { return nil }
-    defer { _ = shim_close(descriptor) }
-    // A UUID and a line end.
-    guard let boot = (try? SmallFile.read(descriptor, limit: 36))?.prefix(36), boot.count == 36 else { return nil }
-    indexState.boot = Array(boot)
-    return indexState.boot
-  }
-}
-
-/// Identifies an unchanged directory: its modification time, set back by this program, and when that was done.
-struct DirectoryStamp: Equatable {
-  let device: UInt64
-  let inode: UInt64
-  let modifiedSeconds: Int64
-  let modifiedNanoseconds: Int64
-  /// The ctime, which cannot be set: a directory restored from a backup has another one.
-  let changedSeconds: Int64
-  let changedNanoseconds: Int64
-
-  init(_ status: shim_file_status) {
-    (device, inode) = (status.device, status.inode)
-    (modifiedSeconds, modifiedNanoseconds) = (status.modified_seconds, status.modified_nanoseconds)
-    (changedSeconds, changedNanoseconds) = (status.changed_seconds, status.changed_nanoseconds)
-  }
-
-  /// - Parameter boot: the kernel's boot ID. After a power cut, the index may differ from what was written.
-  /// - Returns: a hash; never 0.
-  func mark(boot: [UInt8]) -> UInt64 {
-    let times = [modifiedSeconds, modifiedNanoseconds, changedSeconds, changedNanoseconds]
-    return IndexKey.mark([device, inode] + times.map { UInt64(bitPattern: $0) }, boot: boot)
-  }
 }

@@ -92,18 +92,6 @@ int fstatat(int directory, const char *name, struct stat *status, int flags) {
     return NEXT(fstatat)(directory, name, status, flags);
 }
 
-int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
-    int way = WAY_ABOUT("utimensat", path, EPERM, EROFS);
-    if (way) FAIL(way, -1);
-    return NEXT(utimensat)(directory, path, times, flags);
-}
-
-int futimens(int descriptor, const struct timespec times[2]) {
-    int way = WAY_OF_FILE("futimens", descriptor, EPERM, EROFS);
-    if (way) FAIL(way, -1);
-    return NEXT(futimens)(descriptor, times);
-}
-
 int lstat(const char *path, struct stat *status) {
     int way = WAY_ABOUT("lstat", path, EACCES, ENOENT);
     if (way) FAIL(way, -1);

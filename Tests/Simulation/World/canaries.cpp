@@ -13,7 +13,7 @@ extern "C" {
 
 static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clock-stands-still locks-do-nothing somebody-poses "
                                     "locks-are-not-waited-for closes-come-first complete-uploads-look-new rewrites-leave-no-trace "
-                                    "strangers-leave-no-trace fat-is-taken-for-ext4 journals-are-not-synced exchanges-leave-no-trace "
+                                    "starts-look-the-same fat-is-taken-for-ext4 journals-are-not-synced exchanges-leave-no-trace "
                                     "nobody-asks leases-see-nobody ballast-is-hollow recorders-are-not-seen "
                                     "watchers-forget files-are-not-listed waits-end-early";
 const char *world_canaries(void) { return canaries; }

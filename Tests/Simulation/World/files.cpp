@@ -254,12 +254,6 @@ ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
     return count;
 }
 
-/// What the disk keeps of a directory's time.
-static int64_t kept(int64_t time) {
-    constexpr int64_t coarse = 2'000'000'000;
-    return the->scenario.directoryTimes == DirectoryTimes::coarse ? time / coarse * coarse : time;
-}
-
 static struct timespec timeOf(int64_t nanoseconds) {
     int64_t seconds = nanoseconds / 1'000'000'000 - (nanoseconds % 1'000'000'000 < 0);
     return {seconds, nanoseconds - seconds * 1'000'000'000};
@@ -270,7 +264,7 @@ static void fill(struct stat &status, const Inode &inode) {
     status.st_dev = 5;
     status.st_ino = inode.number;
     status.st_size = (off_t)inode.data.size();
-    status.st_mtim = timeOf(inode.isDirectory ? kept(inode.modified) : inode.modified);
+    status.st_mtim = timeOf(inode.modified);
     bool isHidden = canary == "rewrites-leave-no-trace" && !inode.isDirectory;
     status.st_ctim = timeOf(isHidden ? 0 : inode.changed);
     status.st_mode = inode.isDirectory ? S_IFDIR | 0700 : S_IFREG | 0600;
@@ -401,7 +395,6 @@ int simulated_stat(const char *given, struct stat *status) {
     std::string path = resolved(given);
     auto inode = the->disk.find(path);
     if (!inode) return failed(ENOENT);
-    if (the->scenario.directoryTimes == DirectoryTimes::none && !path.rfind("/home/", 0)) return failed(ENOSYS);
     if (hasStateError()) return failed(EIO);
     fill(*status, *inode);
     return 0;
@@ -473,32 +466,6 @@ int simulated_fcntl(int descriptor, int command, ...) {
     }
     inode.leaseHolder = descriptor;
     return 0;
-}
-
-static int setModified(Inode &inode, const struct timespec times[2]) {
-    if (kernel().isDead) return failed(EIO);
-    if (hasStateError()) return failed(EPERM);
-    if (times[0].tv_nsec != UTIME_OMIT) the->fail("an access time that is set");
-    int64_t modified = times[1].tv_sec * 1'000'000'000 + times[1].tv_nsec;
-    inode.modified = inode.isDirectory ? kept(modified) : modified;
-    inode.changed = kernel().fileTime();
-    return 0;
-}
-
-int simulated_utimensat(int, const char *path, const struct timespec times[2], int) {
-    kernel().enter("utimensat");
-    auto inode = the->disk.find(path);
-    if (!inode) return failed(ENOENT);
-    the->figures.count("directories set back");
-    return setModified(*inode, times);
-}
-
-int simulated_futimens(int descriptor, const struct timespec times[2]) {
-    kernel().enter("futimens");
-    Handle *handle = kernel().find(descriptor, "futimens");
-    if (!handle) return -1;
-    the->figures.count("indices marked");
-    return setModified(*handle->inode, times);
 }
 
 int simulated_unlink(const char *path) {

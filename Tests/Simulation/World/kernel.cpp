@@ -110,7 +110,7 @@ int64_t Kernel::fileTime() const {
 
 std::string Kernel::bootID() const {
     char text[37];
-    snprintf(text, sizeof text, "%08d-1792-4000-8000-000000000000", boots);
+    snprintf(text, sizeof text, "%08d-1792-4000-8000-000000000000", canary == "starts-look-the-same" ? 0 : boots);
     return text;
 }
 

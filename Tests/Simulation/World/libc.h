@@ -66,8 +66,6 @@ int simulated_fcntl(int descriptor, int command, ...);
 int simulated_lstat(const char *path, struct stat *status);
 int simulated_fstatat(int directory, const char *path, struct stat *status, int flags);
 int simulated_stat(const char *path, struct stat *status);
-int simulated_utimensat(int directory, const char *path, const struct timespec times[2], int flags);
-int simulated_futimens(int descriptor, const struct timespec times[2]);
 int simulated_unlink(const char *path);
 int simulated_unlinkat(int directory, const char *path, int flags);
 simulated_directory *simulated_opendir(const char *path);
@@ -165,8 +163,6 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define lstat(...) simulated_lstat(__VA_ARGS__)
 #define stat(...) simulated_stat(__VA_ARGS__)
 #define fstatat(...) simulated_fstatat(__VA_ARGS__)
-#define utimensat(...) simulated_utimensat(__VA_ARGS__)
-#define futimens(...) simulated_futimens(__VA_ARGS__)
 #define unlink(...) simulated_unlink(__VA_ARGS__)
 #define unlinkat(...) simulated_unlinkat(__VA_ARGS__)
 #define opendir(...) simulated_opendir(__VA_ARGS__)

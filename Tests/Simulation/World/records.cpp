@@ -98,12 +98,8 @@ bool World::rewriteRecord(std::string &content, const std::string &id, const std
 }
 
 void World::replaceRecords() {
-    auto directory = disk.find(stateDirectory);
-    if (!directory) return;
-    bool isTraceless = canary == "strangers-leave-no-trace";
-    int64_t modified = directory->modified, changed = directory->changed;
     for (File &file : files) {
-        if (!strangerRandom.chance(isTraceless ? 0.5 : scenario.faults.strangers)) continue;
+        if (!strangerRandom.chance(scenario.faults.strangers)) continue;
         auto records = recordsOf(file);
         if (records.size() != 1 || !endsWith(records[0], ".record")) continue;
         std::string id = records[0].substr(records[0].rfind('/') + 1, 8), other = strangerRandom.hex(8);
@@ -119,7 +115,6 @@ void World::replaceRecords() {
         disk.place(std::string(stateDirectory) + "/" + other + ".record", content, kernel.fileTime());
         syncStateDirectory();
     }
-    if (isTraceless) directory->modified = modified, directory->changed = changed;
 }
 
 bool World::mayBeStored(const File &file) const {

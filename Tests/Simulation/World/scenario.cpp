@@ -32,7 +32,6 @@ void Scenario::drawWatching(Random random) {
     faults.meddles = faults.foreignUploads = faults.strangers = faults.fileChanges = faults.rewrites = faults.clockJump = 0;
     hasLeases = random.chance(0.7);
     hasLinks = random.chance(0.8);
-    directoryTimes = DirectoryTimes::fine;
     // A watcher sends nothing before the clock is set.
     unixStart = 1'800'000'000;
     monotonicStart = random.magnitude(1, 1'000'000'000);
@@ -56,7 +55,6 @@ void Scenario::drawRewrites(Random random) {
 
 /// From a separate random stream, too.
 void Scenario::drawDirectories(Random random) {
-    directoryTimes = random.of({DirectoryTimes::none, DirectoryTimes::coarse, DirectoryTimes::fine, DirectoryTimes::fine, DirectoryTimes::fine});
     if (random.chance(0.2)) faults.strangers = random.of({0.1, 0.5});
 }
 

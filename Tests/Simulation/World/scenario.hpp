@@ -118,7 +118,6 @@ enum class Death { none, kill, powerCut };
 /// What becomes of delivered recordings (`--after`).
 enum class Removal { none, deletes, moves };
 /// What a disk keeps of the times of directories: nothing, two seconds (FAT), or ticks of the kernel's clock.
-enum class DirectoryTimes { none, coarse, fine };
 
 /// One start of the program.
 struct Start {
@@ -191,7 +190,6 @@ struct Scenario {
     bool keepsFree = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
-    DirectoryTimes directoryTimes = DirectoryTimes::none;
     bool keepsSendfile = true;
     bool hasNumericHost = false;
     bool hasProxy = false;
