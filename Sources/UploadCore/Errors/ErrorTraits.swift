@@ -172,6 +172,8 @@ extension UploadError {
     // A redirect may follow a success.
     case .redirected(let status, _): ErrorTraits(ExitCode.refused, .destination, leavesOutcomeOpen: status == 303)
     case .redirectionRefused: ErrorTraits(ExitCode.refused, .destination)
+    case .objectExists: ErrorTraits(ExitCode.conflict, .file, .rarely)
+    case .signatureRefused: ErrorTraits(ExitCode.credentialsRefused, .destination)
     case .checksumDiffers, .sizeDiffers: ErrorTraits(ExitCode.integrity, .file, .once)
     // A captive portal's page: the server was not reached.
     case .notFromServer(200..<300): ErrorTraits(ExitCode.noConnection, .network, passing: .yes)

@@ -64,6 +64,10 @@ public enum UploadError: Error, Equatable, Sendable {
   /// The proxy ("host:port") refused to connect to the server, or with a 407, to pass on a request. `hadCredentials`: whether it was
   /// sent a user name and a password.
   case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
+  /// The server does not replace what has this URL, and that is another object, or not known to be this recording.
+  case objectExists(status: Int)
+  /// The server does not accept the signature of the URL, which may have expired.
+  case signatureRefused(status: Int, message: String)
   /// The server stored different bytes. SHA-256 in hexadecimal digits.
   case checksumDiffers(sent: String, stored: String)
   /// The server stored a different number of bytes.
@@ -167,6 +171,7 @@ extension UploadError {
     case .redirected(let status, let location): .redirected(status: status, location: secrets.redacted(location))
     case .redirectionRefused(let location, let problem):
       .redirectionRefused(location: secrets.redacted(location), problem)
+    case .signatureRefused(let status, let message): .signatureRefused(status: status, message: secrets.line(message))
     case .checksumDiffers(let sent, let stored): .checksumDiffers(sent: sent, stored: secrets.line(stored))
     case .tus(let error): .tus(error.redacted(secrets))
     case .noSuchName(let host): .noSuchName(host: secrets.host(host))
@@ -183,7 +188,7 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources, .congestionControlRefused, .internalError: self
+    case .outOfResources, .congestionControlRefused, .internalError, .objectExists: self
     }
   }
 

@@ -75,6 +75,13 @@ public struct TargetURI: Equatable, Sendable {
 
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
+  /// The same without its query.
+  package var withoutQuery: TargetURI {
+    let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
+    return TargetURI(
+      scheme: scheme, host: host, zone: zone, port: port, requestTarget: String(decoding: Array(path), as: UTF8.self))
+  }
+
   /// A target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. The query of this
   /// URI is dropped.
   package func appending(_ relative: String) -> TargetURI {

@@ -94,7 +94,7 @@ package struct UploadMachine: Sendable {
       fileChangePolicy = FileChangePolicy(
         hasDigest: plan.computesSHA256, isConfirmed: plan.request.isForGigHive)
       (cookies, savedCookies) = (plan.previous.cookies, plan.previous.cookies)
-      task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(MultipartTask(plan))
+      task = try UploadMachine.task(plan)
     case .cancel(let location, let overridesMethod, let cookies):
       self.cookies = cookies
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
@@ -103,6 +103,12 @@ package struct UploadMachine: Sendable {
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
     case .examine(let recording): task = .presence(PresenceTask(recording, seed: policy.seed))
     }
+  }
+
+  private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
+    if plan.prefersTus { return .tus(try TusTask(plan)) }
+    if case .put = plan.request.destination { return .put(PutTask(plan)) }
+    return .multipart(MultipartTask(plan))
   }
 
   /// The number of requests in flight whose responses count. A connection with other requests must be closed.
@@ -130,14 +136,17 @@ package struct UploadMachine: Sendable {
   /// Whether the server has refused the recording as a form because of its size, so that tus is tried.
   package var hasFormTooLarge: Bool { formRefusal?.error.isTooLargeAsForm ?? false }
 
-  /// Whether the recording is sent as one form, not over tus.
-  package var sendsForm: Bool {
-    if case .multipart = task { true } else { false }
+  /// Whether the recording is sent in one request, not over tus.
+  package var sendsWhole: Bool {
+    switch task {
+    case .multipart, .put: true
+    case .tus, .cancellation, .deletion, .presence: false
+    }
   }
 
   /// What the server answers.
   package var answeredRequest: AnsweredRequest {
-    guard sendsForm, case .upload(let plan) = purpose else { return .other }
+    guard case .multipart = task, case .upload(let plan) = purpose else { return .other }
     return plan.request.isForGigHive ? .gigHiveForm : .otherForm
   }
 
@@ -347,10 +356,10 @@ package struct UploadMachine: Sendable {
   package func end(with error: UploadError, _ facts: LocalFacts) -> UploadEnd {
     var end = UploadEnd(error, offset: task.lastOffset)
     if case .cancelled = error {
-      end.error = .cancelled(hasSentAll: sendsForm && facts.hasSentAll)
+      end.error = .cancelled(hasSentAll: sendsWhole && facts.hasSentAll)
       end.recorded = end.error
     }
-    guard case .upload(let plan) = purpose, !plan.request.isForGigHive else {
+    guard case .upload(let plan) = purpose, !plan.request.isRepeatable else {
       end.sent = facts.sent
       return end
     }
@@ -358,7 +367,7 @@ package struct UploadMachine: Sendable {
     if end.error == .cancelled(hasSentAll: true) { end.recorded = .mayBeStored(end.error) }
     end.sent = facts.sent
     // Neither the server nor a digest would reveal what a change of the status stands for.
-    if facts.hasNewStatus, facts.sent == nil, !sendsForm || !plan.request.computesSHA256 {
+    if facts.hasNewStatus, facts.sent == nil, !sendsWhole || !plan.request.computesSHA256 {
       end.contentDoubt = doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
     }
     return end
@@ -409,7 +418,7 @@ package struct UploadMachine: Sendable {
       throw .notFromServer(status: answer.status)
     }
     if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
-    if sendsForm, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
+    if sendsWhole, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
     if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
     traits.requestAnswered(progress: task.progress)
@@ -458,12 +467,12 @@ package struct UploadMachine: Sendable {
 
   /// Whether a second form was stopped after the same time.
   private mutating func isCutAgain(_ interruption: Interruption) -> Bool {
-    sendsForm && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
+    sendsWhole && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
   }
 
   /// The server refuses such a large form, and may take the recording in parts.
   private func tusInsteadOfForm() -> TusTask? {
-    guard sendsForm, formRefusal == nil, case .upload(let plan) = purpose, plan.request.maySendTus else { return nil }
+    guard sendsWhole, formRefusal == nil, case .upload(let plan) = purpose, plan.request.maySendTus else { return nil }
     return try? TusTask(plan)
   }
 
@@ -480,7 +489,7 @@ package struct UploadMachine: Sendable {
     // A tus server that did not respond is asked how much it has kept.
     let consequence = retryDecider.failed(
       error, mayPass: mayPass, mayRepeat: mayRepeat, fullSend: failure,
-      pausesAfterFullSend: sendsForm || failure != .unanswered, progress: isLoss ? 0 : task.progress,
+      pausesAfterFullSend: sendsWhole || failure != .unanswered, progress: isLoss ? 0 : task.progress,
       minimumDelay: task.pauseMilliseconds(after: error), nowMilliseconds: now, unixSeconds: unixSeconds)
     if !isLoss, endsFinalizing(consequence, now) { return }
     // It counts once.
@@ -526,7 +535,7 @@ package struct UploadMachine: Sendable {
   /// Once a captive portal is gone, its responses no longer count: its redirects, and that there is no tus.
   private mutating func forgetStranger() {
     traits.redirects.forget()
-    if sendsForm, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }
+    if sendsWhole, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }
   }
 }
 

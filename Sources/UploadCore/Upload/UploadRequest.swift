@@ -92,7 +92,21 @@ public struct UploadRequest: Sendable {
   /// The URL that was given.
   package var base: TargetURI {
     switch destination {
-    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _): uri
+    }
+  }
+
+  /// The URL as records name it.
+  package var endpoint: String {
+    if case .put(let uri, isSigned: true) = destination { return uri.withoutQuery.text }
+    return base.text
+  }
+
+  /// Whether it may be sent again when it may be stored: GigHive recognizes it, and a PUT replaces it.
+  package var isRepeatable: Bool {
+    switch destination {
+    case .gigHive, .put: true
+    case .multipart, .tus: false
     }
   }
 
@@ -115,7 +129,7 @@ public struct UploadRequest: Sendable {
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true
-    case .multipart: false
+    case .multipart, .put: false
     case .gigHive:
       uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
     }
@@ -168,6 +182,7 @@ public struct UploadRequest: Sendable {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
     case .multipart, .tus: extraFields
+    case .put: []
     }
   }
 
@@ -194,6 +209,9 @@ public enum Destination: Equatable, Sendable {
   case multipart(TargetURI)
   /// Any tus 1.0 server: the URL that creates uploads.
   case tus(TargetURI)
+  /// The URL that the recording gets on a server that takes PUT. `isSigned`: whether its query is a secret, such as a signature, which records
+  /// and messages leave out.
+  case put(TargetURI, isSigned: Bool)
 }
 
 /// The protocol for sending a recording to GigHive.

@@ -1,6 +1,7 @@
 /// The protocol-specific part of an upload, without connections, retries and redirects.
 enum UploadTask: Sendable {
   case multipart(MultipartTask)
+  case put(PutTask)
   case tus(TusTask)
   case cancellation(CancelTask)
   case deletion(DeleteTask)
@@ -14,6 +15,7 @@ enum UploadTask: Sendable {
   var progress: Int64 {
     switch self {
     case .multipart(let task): task.progress
+    case .put(let task): task.progress
     case .tus(let task): task.progress
     case .cancellation, .deletion, .presence: 0
     }
@@ -38,6 +40,7 @@ enum UploadTask: Sendable {
   var isVerifying: Bool {
     switch self {
     case .multipart(let task): task.isVerifying
+    case .put(let task): task.isVerifying
     case .tus(let task): task.isVerifying
     case .cancellation, .deletion, .presence: false
     }
@@ -47,6 +50,7 @@ enum UploadTask: Sendable {
   var awaitsOutcome: Bool {
     switch self {
     case .multipart(let task): task.awaitsOutcome
+    case .put(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
     case .cancellation, .deletion, .presence: false
     }
@@ -74,6 +78,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       return try task.next()
+    case .put(let task): return task.next()
     case .cancellation(let task): return task.next()
     case .deletion(let task): return task.next()
     case .presence(let task): return task.next()
@@ -89,7 +94,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       return task.takeUnsaved()
-    case .cancellation, .deletion, .presence: return nil
+    case .put, .cancellation, .deletion, .presence: return nil
     }
   }
 
@@ -102,7 +107,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .cancellation, .deletion, .presence: break
+    case .put, .cancellation, .deletion, .presence: break
     }
   }
 
@@ -111,7 +116,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .cancellation, .deletion, .presence: .none
+    case .put, .cancellation, .deletion, .presence: .none
     }
   }
 
@@ -120,7 +125,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .cancellation, .deletion, .presence: false
+    case .put, .cancellation, .deletion, .presence: false
     }
   }
 
@@ -134,9 +139,13 @@ enum UploadTask: Sendable {
     tus?.hasLostRecording ?? false
   }
 
-  /// Whether a response to a form is a captive portal's.
+  /// Whether a response to a whole recording is a captive portal's.
   func isPortals(_ answer: Answer) -> Bool {
-    if case .multipart(let task) = self { task.isPortals(answer) } else { false }
+    switch self {
+    case .multipart(let task): task.isPortals(answer)
+    case .put(let task): task.isPortals(answer)
+    case .tus, .cancellation, .deletion, .presence: false
+    }
   }
 
   /// Why a success that arrives before the whole request was sent does not count; nil if it does.
@@ -155,6 +164,9 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       try task.receive(answer, from: target)
+    case .put(var task):
+      defer { self = .put(task) }
+      try task.receive(answer)
     case .cancellation(var task):
       defer { self = .cancellation(task) }
       try task.receive(answer)
@@ -172,12 +184,14 @@ enum UploadTask: Sendable {
     case (.multipart(var task), .wholeFile(let sha256, _)):
       defer { self = .multipart(task) }
       try task.hashed(sha256: sha256)
+    case (.put(var task), .wholeFile(let sha256, _)):
+      defer { self = .put(task) }
+      try task.hashed(sha256: sha256)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.cancellation, _),
-      (.deletion, _),
-      (.presence, _):
+    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .beginning),
+      (.put, .range), (.put, .wholeFileAgain), (.cancellation, _), (.deletion, _), (.presence, _):
       break
     }
   }
@@ -191,6 +205,9 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.interrupted(interruption)
       self = .tus(task)
+    case .put(var task):
+      task.interrupted()
+      self = .put(task)
     case .cancellation: break
     case .presence(var task):
       task.interrupted(interruption)

@@ -146,6 +146,11 @@ extension UploadError {
         + (hadCredentials ? " refuses this user's password (407)." : " requires a user name and a password (407).")
     case .proxyRefused(let status, let proxy, _):
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
+    case .objectExists(let status):
+      "the server does not replace what has this URL (" + String(status) + "), and that is not, or not known to be,"
+        + " this recording."
+    case .signatureRefused(let status, let message):
+      UploadError.refusal(status, message, by: "the server") + " The signature of the URL is not, or no longer, valid."
     case .checksumDiffers(let sent, let stored):
       "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):

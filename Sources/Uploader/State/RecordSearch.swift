@@ -239,7 +239,7 @@ extension UploadRecord {
         path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID,
         sidecar: request.sidecar),
       to: RecordedDestination(
-        endpoint: request.base.text, event: request.event, uploadedAs: request.uploadedAs))
+        endpoint: request.endpoint, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note
   }
 }

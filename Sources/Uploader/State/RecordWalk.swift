@@ -219,7 +219,7 @@ extension UploadRecord {
   fileprivate init(sought request: UploadRequest, _ path: LocalPath, _ identity: FileIdentity) {
     self.init(
       id: "", RecordedFile(path: path, identity: identity),
-      to: RecordedDestination(endpoint: request.base.text, event: request.event))
+      to: RecordedDestination(endpoint: request.endpoint, event: request.event))
   }
 }
 

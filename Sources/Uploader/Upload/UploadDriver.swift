@@ -65,7 +65,7 @@ final class UploadDriver: Steppable {
   /// What the machine cannot know at the end of the upload.
   var facts: LocalFacts {
     LocalFacts(
-      hasSentAll: hasSentAll, sent: machine.sendsForm || machine.readsUnknown ? nil : source?.sentPart,
+      hasSentAll: hasSentAll, sent: machine.sendsWhole || machine.readsUnknown ? nil : source?.sentPart,
       hasNewStatus: (try? source?.file.verifyUnchanged()) ?? false)
   }
 
@@ -90,7 +90,7 @@ final class UploadDriver: Steppable {
     case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome: activity = .deciding
     case .deciding, .transferring, .rereading, .hashing, .waiting, .finished: break
     }
-    if !machine.sendsForm { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
+    if !machine.sendsWhole { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
   }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {

@@ -101,7 +101,7 @@ final class UploadJob: Steppable {
   ) throws(UploadError) -> Wait? {
     if let wait = try step(driver, ready, now) { return wait }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
-    if driver.machine.sendsForm, request.isForGigHive {
+    if driver.machine.sendsWhole, request.isForGigHive {
       record?.directory.noteAcceptedForm(request, length: sent.size)
     }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))

@@ -254,7 +254,7 @@ extension UploadError {
       case .delivered: WORLD_DELIVERED_BEFORE
       case .file: WORLD_FILE
       case .state: WORLD_STATE
-      case .conflict: WORLD_CONFLICT
+      case .conflict, .objectExists: WORLD_CONFLICT
       case .outOfResources: WORLD_RESOURCES
       case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond), .tus(.startsOver), .tus(.lengthTruncated):

@@ -85,6 +85,7 @@ enum EveryError {
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .redirected(status: 303, location: "/there"),
       .redirected(status: 302, location: ""), .refused(status: 403, message: ""),
+      .objectExists(status: 412), .signatureRefused(status: 403, message: "AccessDenied: Request has expired"),
       .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
       .mayBeStored(.timedOut(.awaitingConfirmation, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
@@ -150,6 +151,8 @@ enum EveryError {
     case .proxyUnusable: "proxyUnusable"
     case .addressExcluded: "addressExcluded"
     case .proxyRefused: "proxyRefused"
+    case .objectExists: "objectExists"
+    case .signatureRefused: "signatureRefused"
     case .checksumDiffers: "checksumDiffers"
     case .sizeDiffers: "sizeDiffers"
     case .notFromServer: "notFromServer"
@@ -168,5 +171,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 41
+  static let caseCount = 43
 }
