@@ -86,13 +86,21 @@ package struct Template: Equatable, Sendable {
     return text
   }
 
-  package func expanded(_ values: TemplateValues) -> [UInt8] {
+  /// - Parameter isInURL: whether the values are percent-encoded, as parts of a URL's path.
+  package func expanded(_ values: TemplateValues, isInURL: Bool = false) -> [UInt8] {
     parts.flatMap { part in
       switch part {
       case .literal(let literal): literal
-      case .name(let name): Template.value(of: name, values)
+      case .name(let name):
+        isInURL
+          ? Array(Percent.encode(segment: Template.value(of: name, values)).utf8) : Template.value(of: name, values)
       }
     }
+  }
+
+  /// What the text for every file begins with.
+  package var prefix: [UInt8] {
+    if case .literal(let literal)? = parts.first { literal } else { [] }
   }
 
   private static func value(of name: Name, _ values: TemplateValues) -> [UInt8] {

@@ -1,7 +1,12 @@
 /// Percent-encoding (RFC 3986, 2.1): any bytes as visible ASCII.
 package enum Percent {
   /// Encodes everything but letters, digits and `- . _ ~ / : = , + @`.
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(bytes, butNot: plain) }
+
+  /// The same for one segment of a URL's path: encodes everything but the unreserved characters (RFC 3986, 2.3).
+  package static func encode(segment bytes: some Sequence<UInt8>) -> String { encode(bytes, butNot: unreserved) }
+
+  private static func encode(_ bytes: some Sequence<UInt8>, butNot plain: [UInt8]) -> String {
     var text: [UInt8] = []
     for byte in bytes {
       if ASCII.isLetter(byte) || ASCII.isDigit(byte) || plain.contains(byte) {
@@ -33,5 +38,6 @@ package enum Percent {
     return bytes
   }
 
-  private static let plain = Array("-._~/:=,+@".utf8)
+  private static let unreserved = Array("-._~".utf8)
+  private static let plain = unreserved + Array("/:=,+@".utf8)
 }

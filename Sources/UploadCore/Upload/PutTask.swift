@@ -171,7 +171,9 @@ struct ObjectStoreRefusal {
     guard content.count > opening.count else { return nil }
     for start in 0..<(content.count - opening.count) where content[start...].starts(with: opening) {
       let text = content[(start + opening.count)...].prefix { $0 != UInt8(ascii: "<") }
-      guard text.count <= Limits.serverTextLength, let text = String(validating: text, as: UTF8.self) else { return nil }
+      guard text.count <= Limits.serverTextLength, let text = String(validating: text, as: UTF8.self) else {
+        return nil
+      }
       return text
     }
     return nil

@@ -24,6 +24,18 @@ struct RequestComposer {
     (self.secrets, lastingSecrets) = (secrets, secrets)
   }
 
+  /// The same for an upload, whose URL may be a secret.
+  init(_ configuration: Configuration, for request: UploadRequest) {
+    self.init(configuration, origin: request.base.origin)
+    guard case .put(let uri, isSigned: true) = request.destination else { return }
+    for pair in uri.requestTarget.utf8.drop(while: { $0 != ASCII.questionMark }).split(separator: UInt8(ascii: "&")) {
+      let value = Array(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())
+      lastingSecrets.add(value)
+      if let plain = Percent.decode(value[...]) { lastingSecrets.add(plain) }
+    }
+    renewSecrets()
+  }
+
   /// Replaces the credentials.
   mutating func use(_ credentials: Credentials) {
     self.credentials = credentials

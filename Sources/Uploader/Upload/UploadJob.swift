@@ -316,7 +316,7 @@ final class UploadJob: Steppable {
     return UploadDriver(
       try UploadMachine(.upload(plan), policy),
       of: TransferSource(file: file, digest: plan.computesSHA256 ? try FileDigest() : nil), slot: slot,
-      slots: slots, shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin),
+      slots: slots, shared: shared, composer: RequestComposer(shared.configuration, for: request),
       hooks: hooks)
   }
 

@@ -23,6 +23,7 @@ enum Command: String, CaseIterable {
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list || self == .status: false
+    case .putURL, .putURLFile: [.send, .watch, .resume, .clean].contains(self)
     case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .clean, .doctor].contains(self)
     case .jobs: self == .send || self == .watch || self == .resume
     case .protocolChoice, .threshold: self == .send || self == .watch || self == .doctor

@@ -58,6 +58,9 @@ struct CommonArguments {
     return LocalPath(bytes: Array(first))
   }
 
+  /// Whether files with secrets are accepted that other users can read.
+  var allowsSharedSecrets: Bool { credentials.allowsShared }
+
   /// The --state-dir option to add to a suggested command; empty if none was given.
   var stateHint: String {
     guard let stateDirectory = stateDirectory ?? systemdStateDirectory else { return "" }

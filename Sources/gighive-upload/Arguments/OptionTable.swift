@@ -23,6 +23,12 @@ enum OptionTable {
         .init(.server, "server", "URL", "GigHive server, such as https://gighive"),
         .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
         .init(.tusURL, "tus-url", "URL", "URL that creates uploads on any tus 1.0 server"),
+        .init(
+          .putURL, "put-url", "URL",
+          "URL that the file gets on any server that takes PUT, such as https://host/dir/{name}; a slash at the end adds the name"
+        ),
+        .init(
+          .putURLFile, "put-url-file", "FILE", "file with such a URL on its first line, if it is a secret (presigned)"),
         .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
         .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
         .init(
@@ -199,7 +205,7 @@ extension OptionTable {
 enum Option: Int32 {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case multipartURL, tusURL, protocolChoice, threshold, sendTest, link
+  case multipartURL, tusURL, putURL, putURLFile, protocolChoice, threshold, sendTest, link
   case eventDate, dayStarts, orgName, eventType, label, participants, keywords, location, rating, notes
   case field, fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets

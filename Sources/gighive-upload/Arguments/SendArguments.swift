@@ -29,6 +29,9 @@ struct SendArguments {
   private(set) var server: TargetURI?
   private var multipartURL: TargetURI?
   private var tusURL: TargetURI?
+  private var putOptions: [GivenOption] = []
+  /// Where files go with PUT; nil for other destinations.
+  private(set) var object: ObjectURL?
   /// When a day starts, in minutes after midnight.
   private(set) var dayStart = 0
   /// The options to keep in the record; nil for those given.
@@ -59,9 +62,10 @@ struct SendArguments {
     template.upload = recordID
     for given in options { try apply(given) }
     if common.wantsHelp { return }
-    guard [server, multipartURL, tusURL].filter({ $0 != nil }).count == 1 else {
-      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+    guard [server, multipartURL, tusURL].filter({ $0 != nil }).count + putOptions.count == 1 else {
+      throw UsageError(SendArguments.destinations)
     }
+    if let given = putOptions.first { try take(object: given) }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
     else { throw UsageError("--protocol conflicts with the destination.") }
@@ -82,8 +86,28 @@ struct SendArguments {
     {
       throw UsageError("--file-name needs exactly one file, or a name with {name} or {stem}.")
     }
-    if server == nil { template.destination = tusURL.map { .tus($0) } ?? .multipart(target) }
+    if server == nil { template.destination = tusURL.map { .tus($0) } ?? .multipart(multipartURL ?? anyTarget) }
     try prepareTemplate()
+  }
+
+  /// For messages.
+  static let destinations =
+    "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE or --multipart-url URL."
+
+  private mutating func take(object given: GivenOption) throws(UsageError) {
+    let object =
+      given.option == .putURL
+      ? try ObjectURL(given) : try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+    guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
+    let fields: [Option] = [.field, .metadata, .fileField, .fileName]
+    if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
+      throw UsageError(other.label + " works only with forms and tus, not with PUT.")
+    }
+    let isTemplate = try object.isTemplate
+    guard !hasSeveral || isTemplate else {
+      throw UsageError(given.label + ": several files need a URL that ends with a slash, or has {name} or {stem}.")
+    }
+    self.object = object
   }
 
   /// The same for one directory only.
@@ -96,7 +120,10 @@ struct SendArguments {
   }
 
   /// Where all files go.
-  var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
+  var target: TargetURI { server ?? template.base }
+
+  /// The same for people, without its query.
+  var shownTarget: String { object?.shown ?? PrintableText.withoutQuery(target.text) }
 
   var isForGigHive: Bool { server != nil }
 
@@ -149,6 +176,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
+    case .putURL, .putURLFile: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes

@@ -31,7 +31,8 @@ extension Report {
     deliveredCount += 1
     if let recordID = preview.recordID { recorded(index, recordID: recordID) }
     let destination = PrintableText.withoutQuery(request.base.text)
-    let way = preview.usesTus ? "tus" : "multipart"
+    let isPut = if case .put = request.destination { true } else { false }
+    let way = isPut ? "put" : preview.usesTus ? "tus" : "multipart"
     if isJSON {
       var line = event("would_send", index)
       line.add("total", preview.size)

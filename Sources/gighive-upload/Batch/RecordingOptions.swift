@@ -76,12 +76,15 @@ extension SendArguments {
       path: "/dir/name", modified: LocalTime(unixSeconds: now), host: Array("host".utf8))
     var expanded: [GivenOption] = []
     for given in options { expanded.append(try given.expanded(sample)) }
+    if let object, try object.isTemplate { sharesTemplate = false }
     // The label may come from the recording's own file. Without one, its request fails later.
     if isForGigHive, !options.contains(where: { $0.option == .label }), mayHaveSidecars {
       expanded.append(GivenOption(option: .label, argument: "-"))
       sharesTemplate = false
     }
-    try fill(&template, expanded, date: date ?? "2000-01-01", isDefault: !(day?.isGiven ?? false))
+    try fill(
+      &template, expanded, object: try object?.target(for: sample), date: date ?? "2000-01-01",
+      isDefault: !(day?.isGiven ?? false))
   }
 
   /// Whether a date is sent: always to GigHive, to other servers only if one was given.
@@ -131,7 +134,8 @@ extension SendArguments {
       let now = isOfWatcher ? shim_unix_seconds() : now
       let date =
         hasDate ? try day.date(now: now, modified: modified, isFound: file.isFound, dayStart: dayStart) : nil
-      try fill(&request, expanded, date: date, isDefault: !day.isGiven)
+      try fill(
+        &request, expanded, object: try object?.target(for: values), date: date, isDefault: !day.isGiven)
     } catch { throw UnsendableFile(file.path, error) }
     return request
   }
@@ -139,10 +143,11 @@ extension SendArguments {
   /// Describes the recording in a request.
   /// - Parameters:
   ///   - expanded: all options, with templates that are constant.
+  ///   - object: the URL that it gets; nil for other destinations.
   ///   - date: of the event, for GigHive, or if it was asked for.
   ///   - isDefault: whether that date is a default.
   private func fill(
-    _ request: inout UploadRequest, _ expanded: [GivenOption], date: String?, isDefault: Bool
+    _ request: inout UploadRequest, _ expanded: [GivenOption], object: TargetURI?, date: String?, isDefault: Bool
   ) throws(UsageError) {
     var recording = try RecordingOptions(expanded)
     let asksForDate = !recording.form.eventDate.isEmpty
@@ -152,6 +157,7 @@ extension SendArguments {
       request.hasDefaultEventDate = isDefault
       request.destination = .gigHive(server, recording.form.completed(today: date ?? ""))
     }
+    if let object, let isSigned = self.object?.isSigned { request.destination = .put(object, isSigned: isSigned) }
     // Other endpoints get only the fields that were given, without defaults.
     request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
     request.extraMetadata = recording.metadata
@@ -185,7 +191,9 @@ extension GivenOption {
   /// The argument's part that is a template, parsed; nil if the option takes none.
   func template() throws(UsageError) -> Template? {
     guard isTemplate else { return nil }
-    do throws(TemplateError) { return try Template(parsing: Array(argument.bytes[templateStart...])) } catch {
+    var text = Array(argument.bytes[templateStart...])
+    if option == .putURL { ObjectURL.completeName(&text) }
+    do throws(TemplateError) { return try Template(parsing: text) } catch {
       throw UsageError(label + ": " + GivenOption.text(of: error))
     }
   }
@@ -193,7 +201,7 @@ extension GivenOption {
   /// The same option for one file, still as a template.
   func expanded(_ values: TemplateValues) throws(UsageError) -> GivenOption {
     guard let template = try template(), template.constant == nil else { return self }
-    var bytes = template.expanded(values)
+    var bytes = template.expanded(values, isInURL: option == .putURL)
     // A form is text. The name of a file keeps its bytes.
     if option != .fileName { bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
     return replacingTemplate(with: Template.escaped(bytes))
@@ -207,7 +215,7 @@ extension GivenOption {
 
   var isTemplate: Bool {
     switch option {
-    case .label, .orgName, .participants, .keywords, .location, .notes, .field, .metadata, .fileName: true
+    case .label, .orgName, .participants, .keywords, .location, .notes, .field, .metadata, .fileName, .putURL: true
     default: false
     }
   }

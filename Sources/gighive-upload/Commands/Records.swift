@@ -45,7 +45,9 @@ struct Records {
 /// `resume --all --server URL`, `clean DIR --server URL` and the like: only uploads to that destination.
 struct DestinationFilter {
   private let option: Option
-  private let endpoint: String
+  /// What the endpoint is, or, with a template, begins with; nil for any.
+  private let endpoint: String?
+  private let isTemplate: Bool
 
   /// - Returns: nil if no destination was given.
   init?(_ options: [GivenOption], isAll: Bool) throws(UsageError) {
@@ -53,14 +55,21 @@ struct DestinationFilter {
     guard let given = destinations.last else { return nil }
     guard isAll else { throw UsageError(given.label + " works only with --all, not with upload IDs.") }
     guard destinations.allSatisfy({ $0.option == given.option }) else {
-      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+      throw UsageError(SendArguments.destinations)
     }
     option = given.option
-    endpoint = try given.uri().text
+    if let template = try given.template(), template.constant == nil {
+      (endpoint, isTemplate) = (String(decoding: template.prefix, as: UTF8.self), true)
+    } else {
+      (endpoint, isTemplate) = (option == .putURLFile ? nil : try given.uri().text, false)
+    }
   }
 
   func includes(_ record: UploadRecord) -> Bool {
-    record.destination.endpoint == endpoint && StoredOptions.name(option, in: record.note)
+    guard StoredOptions.name(option, in: record.note) else { return false }
+    guard let endpoint else { return true }
+    let own = record.destination.endpoint
+    return isTemplate ? own.utf8.starts(with: endpoint.utf8) : own == endpoint
   }
 }
 

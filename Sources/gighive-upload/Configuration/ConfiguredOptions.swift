@@ -187,12 +187,12 @@ extension Option {
     }
   }
 
-  var isDestination: Bool { self == .server || self == .tusURL || self == .multipartURL }
+  var isDestination: Bool { [.server, .tusURL, .multipartURL, .putURL, .putURLFile].contains(self) }
 
   /// Whether it belongs to one destination: its address, protocol, trust and credentials.
   var isBoundToDestination: Bool {
     switch self {
-    case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: true
+    case .server, .multipartURL, .tusURL, .putURL, .putURLFile, .protocolChoice, .threshold: true
     case .sharedSecrets, .cacert, .capath, .cert, .key, .pin, .insecure: true
     case .header, .headerFile: true
     default: isCredential
@@ -221,7 +221,7 @@ extension Option {
   /// Whether its argument is a file that systemd can pass as a credential.
   var isSecretFile: Bool {
     switch self {
-    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .proxyPasswordFile, .headerFile, .key: true
+    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .proxyPasswordFile, .headerFile, .key, .putURLFile: true
     default: false
     }
   }

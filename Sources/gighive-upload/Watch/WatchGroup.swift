@@ -74,7 +74,7 @@ final class WatchGroup {
     tellOne(notice)
   }
 
-  var destination: String { PrintableText.withoutQuery(arguments.sending.target.text) }
+  var destination: String { arguments.sending.shownTarget }
 
   func takeChange() -> Bool {
     defer { hasChanged = false }

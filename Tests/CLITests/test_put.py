@@ -1,0 +1,148 @@
+"""`--put-url` and `--put-url-file`: objects on any server that takes PUT. What its responses mean: Transcripts/put."""
+
+import os
+import signal
+
+import pytest
+from program import private, wait_until
+from uploads import sha256
+from watching import write
+
+SIGNATURE = "X-Amz-Signature=5ec2e75ec2e7&X-Amz-Date=20261127T000000Z"
+
+
+@pytest.fixture
+def put(program):
+    """`send` to an object store at a stub."""
+    return lambda stub, *arguments, url="/bucket/", **options: program.run(
+        "send", "--put-url", stub.url + url, *arguments, **options)
+
+
+def objects(stub) -> list[tuple[str, str]]:
+    return [(request.target, request.sha256) for request in stub.requests if request.method == "PUT" and request.sha256]
+
+
+@pytest.mark.parametrize("url, target", [
+    ("/bucket/", "/bucket/a%20b%2B%C3%BC%25.wav"), ("/{stem}/{name}?x={stem}", "/a%20b%2B%C3%BC%25/a%20b%2B%C3%BC%25.wav?x=a%20b%2B%C3%BC%25"),
+    ("/bucket/?x=/", "/bucket/a%20b%2B%C3%BC%25.wav?x=/"), ("/fixed.wav", "/fixed.wav"),
+])
+def test_the_name_in_the_url_is_encoded(hive, put, recording, url, target):
+    stub = hive()
+    file = recording(100_000, name="a b+ü%.wav")
+    result = put(stub, file, url=url).check()
+    assert objects(stub) == [(target, sha256(file))] and "a b+ü%.wav: delivered" in result.out
+    # It is known, and not sent again.
+    assert "already delivered" in put(stub, file, url=url).check().out and len(objects(stub)) == 1
+
+
+def test_several_files_go_to_a_directory(hive, put, recording, tmp_path):
+    stub = hive()
+    for name in "ab":
+        recording(1000, name=f"{name}.wav", directory=tmp_path)
+    assert put(stub, "-r", tmp_path, "--match", "*.wav").check()
+    assert [target for target, _ in objects(stub)] == ["/bucket/a.wav", "/bucket/b.wav"]
+
+
+@pytest.mark.parametrize("url, options, message", [
+    ("/x", ["more.wav"], "several files need a URL that ends with a slash"),
+    ("/{name", [], "has a brace that belongs to no name"),
+    ("/", ["--field", "a=b"], "--field works only with forms and tus"),
+    ("/", ["--protocol", "tus"], "--protocol conflicts with the destination"),
+    ("/", ["--tus-url", "http://h/"], "give one destination"),
+])
+def test_what_cannot_be_meant_is_a_usage_error(hive, put, recording, url, options, message):
+    result = put(hive(), recording(1000), *options, url=url)
+    assert result.code == 2 and message in result.err, result
+
+
+def test_the_host_is_the_same_for_all_files(run, recording):
+    result = run("send", recording(1000), "--put-url", "http://{stem}/x")
+    assert result.code == 2 and "the host must be the same" in result.err, result
+
+
+# MARK: Signed URLs
+
+
+@pytest.fixture
+def signed(tmp_path):
+    """Writes the file with the URL."""
+    return lambda stub, path="/bucket/{name}", query=SIGNATURE: private(tmp_path / "url", f"{stub.url}{path}?{query}\n")
+
+
+def test_a_signature_is_nowhere_to_be_seen(hive, program, recording, signed):
+    stub = hive()
+    result = program.run("send", recording(1000, name="a.wav"), "--put-url-file", signed(stub), "-v").check()
+    assert stub.requests[0].target == "/bucket/a.wav?" + SIGNATURE
+    shown = result.out + result.err + program.run("list", "--json").check().out
+    kept = b"".join(file.read_bytes() for file in program.state.rglob("*") if file.is_file())
+    assert "/bucket/a.wav?" in shown and "5ec2e7" not in shown and b"5ec2e7" not in kept
+
+
+def test_resume_reads_the_url_again(hive, program, recording, signed):
+    stub = hive("other/status=403@1")
+    result = program.run("send", recording(1000, name="a.wav"), "--put-url-file", signed(stub))
+    assert result.code == 6, result
+    signed(stub, query="sig=another-one")
+    program.run("resume", "--all").check()
+    assert [target for target, _ in objects(stub)] == ["/bucket/a.wav?sig=another-one"]
+
+
+@pytest.mark.parametrize("content, message", [
+    ("not a URL", "its first line is not an http or https URL"), ("", "has an empty first line"),
+    ("http://h/{stem", "has a brace that belongs to no name")])
+def test_a_file_without_a_url_is_named_and_not_quoted(run, recording, tmp_path, content, message):
+    file = private(tmp_path / "url", content)
+    result = run("send", recording(1000), "--put-url-file", file)
+    assert result.code == 2 and message in result.err and "not a URL" not in result.err, result
+
+
+def test_other_users_may_not_read_it(run, recording, tmp_path):
+    file = tmp_path / "url"
+    file.write_text("http://h/")
+    file.chmod(0o644)
+    result = run("send", recording(1000), "--put-url-file", file)
+    assert result.code == 2 and "other users" in result.err, result
+
+
+# MARK: Interruptions
+
+
+def test_what_a_kill_interrupts_is_sent_again(hive, program, recording):
+    """It cannot be stored twice."""
+    stub = hive("other/slow-read=1000000@1")
+    file = recording(4_000_000, name="a.wav")
+    running = program.start("send", file, "--put-url", stub.url + "/bucket/")
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes > 100_000, what="a part")
+    running.signal(signal.SIGKILL)
+    running.wait(10)
+    assert program.run("resume", "--all").check()
+    assert objects(stub) == [("/bucket/a.wav", sha256(file))]
+
+
+def test_after_the_last_byte_too(hive, put, program, recording):
+    stub = hive("other/lose-answer@1")
+    file = recording(100_000, name="a.wav")
+    assert put(stub, file, "--retries", "0").code == 4
+    assert put(stub, file).check()
+    assert [target for target, _ in objects(stub)] == ["/bucket/a.wav"] * 2
+
+
+# MARK: Unattended
+
+
+def test_a_watcher_delivers_and_removes_what_it_may(hive, program, watch, tmp_path):
+    stub = hive()
+    watching = watch(None, "--put-url", stub.url + "/bucket/", "--after", "delete", "--trust-server")
+    file = write(tmp_path / "rec" / "a.wav")
+    content = sha256(file)
+    watching.says("a.wav: removed after its delivery.")
+    watching.stop()
+    assert objects(stub) == [("/bucket/a.wav", content)] and f"uploading to {stub.url}/bucket/" in watching.log
+    result = program.run("clean", tmp_path / "rec", "--put-url", stub.url + "/other/", "--keep-free", "1000T")
+    assert result.code == 15 and not os.path.exists(file), result
+
+
+def test_a_dry_run_says_where_a_file_would_go(hive, put, recording):
+    stub = hive()
+    result = put(stub, recording(1000, name="a.wav"), "--dry-run").check()
+    assert f"would be sent to {stub.url}/bucket/a.wav (put, 1.0 kB)" in result.out and not stub.requests
