@@ -68,7 +68,9 @@ extension StateDirectory {
     let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
     if descriptor >= 0 {
       // A UUID.
-      if let id = try? SmallFile.read(descriptor, limit: 36), id.count >= 36 { boot = IndexKey.boot(Array(id.prefix(36))) }
+      if let id = try? SmallFile.read(descriptor, limit: 36), id.count >= 36 {
+        boot = IndexKey.boot(Array(id.prefix(36)))
+      }
       _ = shim_close(descriptor)
     }
     indexState.boot = boot

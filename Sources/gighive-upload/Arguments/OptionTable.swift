@@ -24,11 +24,9 @@ enum OptionTable {
         .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
         .init(.tusURL, "tus-url", "URL", "URL that creates uploads on any tus 1.0 server"),
         .init(
-          .putURL, "put-url", "URL",
-          "URL that the file gets on any server that takes PUT, such as https://host/dir/{name}; a slash at the end adds the name"
-        ),
+          .putURL, "put-url", "URL", "URL that the file gets on a server that takes PUT; may end with / or have {name}"),
         .init(
-          .putURLFile, "put-url-file", "FILE", "file with such a URL on its first line, if it is a secret (presigned)"),
+          .putURLFile, "put-url-file", "FILE", "file with such a URL on its first line, if that is a secret (signed)"),
         .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
         .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
         .init(

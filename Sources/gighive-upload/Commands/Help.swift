@@ -50,6 +50,7 @@ enum Help {
       """
       Usage: gighive-upload send FILE... --server URL --label TEXT [options]
              gighive-upload send FILE... --tus-url URL [options]
+             gighive-upload send FILE... --put-url URL [options]
              gighive-upload send FILE... --multipart-url URL [options]
              gighive-upload send --recursive DIR... --server URL --label TEXT [options]
              gighive-upload send --from FILE --server URL [options]
@@ -83,8 +84,8 @@ enum Help {
       Resumes uploads that were interrupted or failed, with the options they were started with. Options given
       here override the stored ones for this run only, except credentials, which are stored. If the password came
       from $GIGHIVE_PASSWORD, set it again. --all skips uploads that another process is working on, and those
-      whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to that
-      destination.
+      whose files are missing. With --server, --tus-url, --put-url or --multipart-url, it resumes only uploads to
+      that destination.
 
       """
     case .list:
@@ -128,8 +129,8 @@ enum Help {
       Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes
       delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is free.
       A file is removed only if it has not changed since its delivery, no program has it open, and the server
-      confirms that it still has it. Nothing else is ever removed. With --server, --tus-url or --multipart-url,
-      it removes only files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+      confirms that it still has it. With --server, --tus-url, --put-url or --multipart-url, it removes only files
+      that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
     case .doctor:
@@ -170,7 +171,7 @@ extension ExitCode {
     ("7", "refused by the server"), ("8", "too large for the server"),
     ("9", "server failure after all retries: try again"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
-    ("11", "conflict: another process is running the same upload, or the server has locked it"),
+    ("11", "conflict: another process runs the same upload, the server has locked it, or something else has its URL"),
     ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),
     ("13", "state directory unusable"),
     ("14", "output failed or was not read; everything else succeeded"),

@@ -221,7 +221,8 @@ extension Option {
   /// Whether its argument is a file that systemd can pass as a credential.
   var isSecretFile: Bool {
     switch self {
-    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .proxyPasswordFile, .headerFile, .key, .putURLFile: true
+    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .proxyPasswordFile, .headerFile, .key, .putURLFile:
+      true
     default: false
     }
   }
