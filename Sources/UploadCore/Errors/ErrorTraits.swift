@@ -173,6 +173,7 @@ extension UploadError {
     case .redirected(let status, _): ErrorTraits(ExitCode.refused, .destination, leavesOutcomeOpen: status == 303)
     case .redirectionRefused: ErrorTraits(ExitCode.refused, .destination)
     case .objectExists: ErrorTraits(ExitCode.conflict, .file, .rarely)
+    case .serverDirectoryMissing: ErrorTraits(ExitCode.refused, .destination)
     case .signatureRefused: ErrorTraits(ExitCode.credentialsRefused, .destination)
     case .checksumDiffers, .sizeDiffers: ErrorTraits(ExitCode.integrity, .file, .once)
     // A captive portal's page: the server was not reached.

@@ -66,6 +66,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server does not replace what has this URL, and that is another object, or not known to be this recording.
   case objectExists(status: Int)
+  /// The server has no directory for this URL.
+  case serverDirectoryMissing(status: Int)
   /// The server does not accept the signature of the URL, which may have expired.
   case signatureRefused(status: Int, message: String)
   /// The server stored different bytes. SHA-256 in hexadecimal digits.
@@ -188,7 +190,7 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources, .congestionControlRefused, .internalError, .objectExists: self
+    case .outOfResources, .congestionControlRefused, .internalError, .objectExists, .serverDirectoryMissing: self
     }
   }
 

@@ -94,6 +94,10 @@ struct PutTask: Sendable {
   private mutating func receiveObject(_ answer: Answer, _ refusal: Answer) throws(UploadError) {
     switch answer.status {
     case 200: break
+    // Nothing is in the way but a directory that is missing (RFC 4918, 9.7.1).
+    case 404 where refusal.status == 409:
+      state = .putting
+      throw .serverDirectoryMissing(status: 409)
     // What was in the way is gone, or this URL is only for PUT.
     case 401, 403, 404, 405:
       state = .putting

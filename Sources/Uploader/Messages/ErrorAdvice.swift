@@ -67,6 +67,7 @@ extension UploadError {
       reader.told(
         nil, "If you are sure that the server has lost it, drop its record with gighive-upload list --forget.")
     case .objectExists: "Send it to another URL, or remove what is there."
+    case .serverDirectoryMissing: "Create it there, or correct the URL."
     case .signatureRefused:
       reader.told("Use a new URL.", "Write a new URL to the file of --put-url-file, and resume the upload.")
     case .termsNotAccepted: reader.told(nil, "To accept them, use --field tos_accepted=true.")

@@ -149,6 +149,8 @@ extension UploadError {
     case .objectExists(let status):
       "the server does not replace what has this URL (" + String(status) + "), and that is not, or not known to be,"
         + " this recording."
+    case .serverDirectoryMissing(let status):
+      "the server refused (" + String(status) + "): it has no directory for this URL."
     case .signatureRefused(let status, let message):
       UploadError.refusal(status, message, by: "the server") + " The signature of the URL is not, or no longer, valid."
     case .checksumDiffers(let sent, let stored):
