@@ -66,6 +66,15 @@ CLIENT_CERTIFICATE = """LimitRequestBody 0
         SSLVerifyClient require
         SSLRenegBufferSize 4000000
     </Location>"""
+DAV = """LimitRequestBody 0
+    Alias "/dav" "@root@/dav"
+    <Directory "@root@/dav">
+        Dav On
+        AuthType Basic
+        AuthName "Objects"
+        AuthUserFile "@root@/users"
+        Require valid-user
+    </Directory>"""
 LIKE_CLOUDFLARE = "client_max_body_size 100m;"
 SITES = [
     SiteConfig("apache", "apache", "large", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
@@ -75,6 +84,7 @@ SITES = [
     SiteConfig("apache-default-limit", "apache", "large", OPEN_MODSECURITY),
     SiteConfig("apache-php-default", "apache", "default", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
     SiteConfig("apache-client-certificate", "apache", "large", CLIENT_CERTIFICATE + "\n    " + OPEN_MODSECURITY),
+    SiteConfig("apache-dav", "apache", "large", DAV + "\n    " + OPEN_MODSECURITY),
     SiteConfig("nginx", "nginx", "large", "client_max_body_size 0;"),
     # No client_max_body_size: nginx's own default of 1 MB. TLS 1.2 only, for a client that must speak both.
     SiteConfig("nginx-default-limit", "nginx", "large", "ssl_protocols TLSv1.2;"),
@@ -219,7 +229,7 @@ def _write_files(root: Path, ports: dict) -> Path:
     root.chmod(0o711)  # the daemons' account passes through, mkdtemp made it ours alone
     for name in ("log", "run", "apache", "nginx"):
         (root / name).mkdir()
-    for name in ("received", "spool", "tus"):
+    for name in ("received", "spool", "tus", "dav"):
         (root / name).mkdir()
         if os.geteuid() == 0:
             shutil.chown(root / name, user, group)
