@@ -45,6 +45,9 @@ SECRETS = {
     ".gighive-password": "secret\n",
     ".netrc": "machine 127.0.0.1 login uploader password secret\n",
     ".media-token": "media-token\n",
+    ".media-password": "secret\n",
+    ".signed-url": "https://media.example/bucket/talk.mkv?sig=secret\n",
+    ".azure-url": "https://media.example/container/{name}?sv=2026&sig=secret\n",
     ".guest-token": "guest-token\n",
 }
 RECORDINGS = [
@@ -76,7 +79,7 @@ class Reader:
             file.write_text(f"#!/bin/sh\n{text}\n")
             file.chmod(0o755)
         for name, text in SECRETS.items():
-            private(self.at("/root/" + name), text)
+            private(self.at("/root/" + name), self.localized(text))
         shutil.copy(certificates.cacert, self.at("/etc/gighive-ca.pem"))
 
     def at(self, path: str) -> Path:

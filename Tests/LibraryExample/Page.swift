@@ -20,7 +20,11 @@ func requests() throws -> [UploadRequest] {
   backup.computesDigest = true
   backup.chunkLength = 8 << 20
 
-  return [gigHive, talk, backup]
+  let talks = try TargetURI("https://media.example/talks/talk.mkv")
+  var object = UploadRequest(file: "/srv/rec/talk.mkv", destination: .put(talks, isSigned: false))
+  object.mediaType = "video/x-matroska"
+
+  return [gigHive, talk, backup, object]
 }
 
 func target(_ text: String) -> TargetURI? {
