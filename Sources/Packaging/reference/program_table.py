@@ -1,99 +1,86 @@
-"""The program's help, parsed."""
+"""The program's own table of its commands and options, from `help --table`."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass
 
 
 @dataclass
 class Option:
     name: str
-    argument: str | None
+    letter: str
+    argument: str
+    """What the help calls it; empty if it takes none."""
+    kind: str
+    """What completes it: none, text, words, choice, file, directory, section or interface."""
+    words: list[str]
+    """What it can be: all of it for a choice. One that ends with "=" is followed by a directory."""
+    group: str
+    commands: list[str]
+    traits: list[str]
     text: str
+    default: str
 
     @property
-    def letter(self) -> str | None:
-        """Its short form, which the help names in parentheses: "(-j; default: 1)"."""
-        found = re.search(r"\(-([A-Za-z])[;)]", self.text)
-        return found.group(1) if found else None
+    def names(self) -> list[str]:
+        return [f"--{self.name}", *([f"-{self.letter}"] if self.letter else [])]
 
     @property
-    def choices(self) -> list[str]:
-        """The words that its argument can be, from a help such as "auto, bar or none (default: auto)"."""
-        found = re.search(r"((?:[a-z]+, )*[a-z]+ or [a-z]+)(?: \(default|$)", self.text)
-        return re.split(", | or ", found.group(1)) if found and self.argument in ("HOW", "TYPE") else []
+    def sentence(self) -> str:
+        return self.text[:1].upper() + self.text[1:] + "."
 
 
 @dataclass
 class Command:
     name: str
-    synopsis: list[str]
-    """The lines of its usage, without "gighive-upload"."""
+    synopsis: str
+    summary: str
+    operands: str
+    """What completes them: none, files, directories, or IDs of uploads: ids, open or delivered."""
+    synopses: list[str]
+    """The ways to call it."""
     paragraphs: list[str]
-    groups: list[tuple[str, list[Option]]] = field(default_factory=list)
-    exit_codes: list[tuple[str, str]] = field(default_factory=list)
+    exit_codes: list[tuple[str, str]]
+    groups: list[tuple[str, list[Option]]]
 
     @property
     def options(self) -> list[Option]:
         return [option for _, options in self.groups for option in options]
 
-    @property
-    def takes_files(self) -> bool:
-        return any(re.search(r"\b(FILE|DIR)\b(\.\.\.|\])", line) for line in self.synopsis)
-
-    @property
-    def takes_ids(self) -> bool:
-        return any("ID..." in line for line in self.synopsis)
-
-
-@dataclass
-class Overview:
-    version: str
-    purpose: str
-    synopses: list[tuple[str, str]]
-    """The lines of its usage, and what each of them does."""
-    example: str
-
-    @property
-    def summaries(self) -> dict[str, str]:
-        """What each command does."""
-        summaries: dict[str, str] = {}
-        for synopsis, text in self.synopses:
-            summaries.setdefault(synopsis.split()[0], text)
-        return summaries
-
 
 @dataclass
 class Program:
-    overview: Overview
+    version: str
+    purpose: str
+    example: str
     commands: list[Command]
+    """Those with options."""
+    summaries: dict[str, str]
+    """What each command does, by its name."""
+    synopses: list[tuple[str, str]]
+    """How each command is called, and what it does."""
+    options: list[Option]
     date: str
 
 
-def read_overview(text: str) -> Overview:
-    first = re.match(r"gighive-upload (\S+): (.*)\.\n", text)
-    synopses = re.findall(r"^  gighive-upload (\S.*?)  +(\S.*)$", text, re.MULTILINE)
-    example = text.split("Example:\n", 1)[1].rstrip("\n")
-    return Overview(first.group(1), first.group(2), synopses, re.sub("^  ", "", example, flags=re.MULTILINE))
+def read(text: str, date: str) -> Program:
+    table = json.loads(text)
+    options = [
+        Option(
+            row["name"], row["letter"], row["argument"], row["kind"], row["words"], row["group"], row["commands"], row["traits"],
+            row["text"], row["default"])
+        for row in table["options"]
+    ]
 
+    def command(row: dict) -> Command:
+        own = [option for option in options if row["name"] in option.commands]
+        groups = [(title, [option for option in own if option.group == title]) for title in table["groups"]]
+        return Command(
+            row["name"], row["synopsis"], row["summary"], row["operands"], row["usage"], row["text"],
+            list(zip(row["exit_codes"], row["exit_meanings"])), [group for group in groups if group[1]])
 
-def read_command(name: str, text: str) -> Command:
-    head, *sections = re.split(r"^(\S.*):\n(?=  )", text, flags=re.MULTILINE)
-    usage, *paragraphs = [block.strip("\n") for block in head.split("\n\n") if block.strip()]
-    synopsis = [re.sub(r"^(Usage:)?\s*gighive-upload ", "", line) for line in usage.splitlines()]
-    command = Command(name, synopsis, [" ".join(paragraph.split()) for paragraph in paragraphs])
-    for title, content in zip(sections[::2], sections[1::2]):
-        if title == "Exit codes":
-            command.exit_codes = re.findall(r"^  (\d+(?:, \d+)*) +(.*)$", content, re.MULTILINE)
-        else:
-            command.groups.append((title, [_option(line) for line in content.splitlines() if line.strip()]))
-    return command
-
-
-def _option(line: str) -> Option:
-    # One space before an argument, two or more before the text.
-    found = re.fullmatch(r"  --([a-z0-9-]+)(?: (?! )(\S+))?\s+(\S.*)", line)
-    if not found:
-        raise SystemExit(f"not an option of the help: {line!r}")
-    return Option(*found.groups())
+    rows = table["commands"]
+    return Program(
+        table["version"], table["purpose"], table["example"], [command(row) for row in rows if "operands" in row],
+        {row["name"]: row["summary"] for row in rows}, [(row["synopsis"], row["summary"]) for row in rows], options, date)
