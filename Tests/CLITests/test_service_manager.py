@@ -8,7 +8,7 @@ import time
 
 import pytest
 from program import wait_until
-from watching import configure, has, reload, section, status, wait_for_status, write
+from watching import configure, has, section, status, wait_for_status, write
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_directory_of_another_watcher_is_waited_for(hive, watch, rec, tmp_path
     assert service.log.count(f"{rec} is watched by another process.") == 1
     other.stop()
     # It looks every 30 s, and when it is asked to.
-    reload(service)
+    os.kill(service.pid, signal.SIGHUP)
     service.says(f"{rec} is being watched now.")
     has(stub, first, write(rec / "b.wav"))
     assert service.stop() == 0
