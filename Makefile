@@ -338,7 +338,7 @@ dist: ## build all four static binaries, each with its SPDX document
 
 # What makes the packages.
 PACKERS := debhelper rpm
-PACKAGE_TESTERS := lintian mandoc zsh fish busybox-static debootstrap
+PACKAGE_TESTERS := lintian mandoc zsh fish python3-pyte busybox-static debootstrap
 
 .PHONY: packages
 packages: dist reference ## pack them: .deb, .rpm, .ipk and tar.gz, with SHA-256 sums

@@ -27,7 +27,7 @@ struct Main {
 
   private static func run() throws(UsageError) -> Int32 {
     guard CommandLineArguments.count > 1 else {
-      Console.error(Help.overview)
+      Console.error(Help.overview(on: 2))
       return ExitCode.usage
     }
     let word = CommandLineArguments.text(at: 1)
@@ -43,9 +43,9 @@ struct Main {
   }
 
   private static func run(_ command: Command) throws(UsageError) -> Int32 {
-    let (given, operands) = try CommandLineArguments.parse(for: command)
+    let (given, operands, isBrief) = try CommandLineArguments.parse(for: command)
     if given.contains(where: { $0.option == .help }) {
-      Console.out(Help.of(command))
+      Console.out(Help.of(command, isBrief: isBrief))
       return ExitCode.delivered
     }
     func options() throws(UsageError) -> [GivenOption] {
@@ -70,10 +70,12 @@ struct Main {
   private static func help() throws(UsageError) -> Int32 {
     let hasTopic = CommandLineArguments.count > 2 && !CommandLineArguments.isHelp(at: 2)
     let topic = hasTopic ? CommandLineArguments.text(at: 2) : ""
-    if let command = Command(rawValue: topic) {
-      Console.out(Help.of(command))
+    if topic == "--table" {
+      Console.out(Help.table())
+    } else if let command = Command(rawValue: topic) {
+      Console.out(Help.of(command, isBrief: false))
     } else if topic.isEmpty || Help.commands.contains(topic) {
-      Console.out(Help.overview)
+      Console.out(Help.overview())
     } else {
       throw unknown(topic)
     }

@@ -1,5 +1,6 @@
-"""Man pages, completions and docs/reference.md agree with the program's help."""
+"""Man pages, completions and docs/reference.md agree with the program's table of options."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -14,12 +15,18 @@ def output(*command: object, **options) -> str:
     return result.stdout
 
 
-COMMANDS = sorted(set(re.findall(r"^  gighive-upload (\w+)", output(BINARY, "help"), re.MULTILINE)) - {"version", "help"})
+TABLE = json.loads(output(BINARY, "help", "--table"))
+COMMANDS = [command["name"] for command in TABLE["commands"] if "operands" in command]
+NAMES = {command["name"] for command in TABLE["commands"]}
+
+
+def rows(command: str) -> list[dict]:
+    """The options of a command."""
+    return [option for option in TABLE["options"] if command in option["commands"]]
 
 
 def options(command: str) -> set[str]:
-    """The long options in the help."""
-    return set(re.findall(r"^  --([a-z0-9-]+)", output(BINARY, "help", command), re.MULTILINE))
+    return {option["name"] for option in rows(command)}
 
 
 def test_there_are_commands_with_options():
@@ -62,8 +69,17 @@ def test_the_manual_page_of_configuration_files_names_what_they_can_have(referen
             [BINARY, "list", "--config", file, "--state-dir", tmp_path / "state"], capture_output=True, text=True, check=False)
         return "command line" not in result.stderr and "unknown" not in result.stderr
 
-    everything = set().union(*(options(command) for command in COMMANDS))
-    assert named and named == {option for option in everything if is_accepted(option)}
+    assert named and named == {option["name"] for option in TABLE["options"] if is_accepted(option["name"])}
+
+
+def test_the_page_of_configuration_files_names_what_they_cannot_have_and_what_they_can_repeat():
+    """Its lists are prose."""
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    excluded = re.search(r"^- (`help`.*?) work on the command line only", text, re.MULTILINE | re.DOTALL).group(1)
+    repeatable = re.search(r"^- (.*) can be repeated;", text, re.MULTILINE).group(1)
+    traits = {option["name"]: option["traits"] for option in TABLE["options"]}
+    assert set(re.findall("`([a-z-]+)`", excluded)) == {name for name in traits if "configurable" not in traits[name]}
+    assert set(re.findall("`([a-z-]+)`", repeatable)) == {name for name in traits if "repeatable" in traits[name]}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -71,68 +87,3 @@ def test_the_reference_names_every_option(reference, command):
     text = (reference / "reference.md").read_text()
     section = re.search(rf"^## {command}$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
     assert set(re.findall(r"`--([a-z0-9-]+)", section)) == options(command)
-
-
-# MARK: Completions
-
-
-def bash(reference: Path, *words: str, path: str = "") -> list[str]:
-    """What bash offers for the last word."""
-    script = f"""
-        PATH={path or BINARY.parent}:$PATH
-        source {reference}/completions/gighive-upload
-        COMP_WORDS=(gighive-upload "$@"); COMP_CWORD=$#
-        _gighive_upload; printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    return output("bash", "-c", script, "bash", *words).split("\n")[:-1]
-
-
-def test_bash_completes_commands(reference):
-    assert {*COMMANDS, "help", "version"} == set(bash(reference, ""))
-    assert bash(reference, "se") == ["send"]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_bash_completes_every_option(reference, command):
-    assert {word[2:] for word in bash(reference, command, "--")} == options(command)
-
-
-def test_bash_completes_words_and_files(reference, tmp_path):
-    assert bash(reference, "send", "--protocol", "") == ["auto", "multipart", "tus"]
-    (tmp_path / "set.wav").write_bytes(b"")
-    assert bash(reference, "send", f"{tmp_path}/s") == [f"{tmp_path}/set.wav"]
-    assert bash(reference, "send", "--password-file", f"{tmp_path}/s") == [f"{tmp_path}/set.wav"]
-
-
-@pytest.fixture
-def with_uploads(tmp_path):
-    """A directory with a program that has two uploads."""
-    program = tmp_path / "gighive-upload"
-    lines = "\n".join('{"id":"%s","file":"/rec/%s","state":"pending"}' % row for row in [("5e1f0a77", "a.wav"), ("77aa0b12", "b.wav")])
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{lines}\nEND\n")
-    program.chmod(0o755)
-    return tmp_path
-
-
-def test_bash_completes_the_ids_of_uploads(reference, with_uploads):
-    assert bash(reference, "resume", "5", path=with_uploads) == ["5e1f0a77"]
-
-
-def test_fish_completes_as_bash_does(reference, with_uploads):
-    def fish(line: str) -> list[str]:
-        script = f"source {reference}/completions/gighive-upload.fish; complete -C'{line}'"
-        return output("fish", "--no-config", "-c", script, env={"PATH": f"{with_uploads}:/usr/bin:/bin", "HOME": str(with_uploads)}).splitlines()
-
-    assert {line.split("\t")[0] for line in fish("gighive-upload ")} == {*COMMANDS, "help", "version"}
-    for command in COMMANDS:
-        assert {line.split("\t")[0][2:] for line in fish(f"gighive-upload {command} --")} == options(command)
-    assert fish("gighive-upload resume 5") == ["5e1f0a77\t/rec/a.wav"]
-
-
-def test_zsh_accepts_the_completion(reference):
-    output("zsh", "-n", reference / "completions" / "_gighive-upload")
-    text = (reference / "completions" / "_gighive-upload").read_text()
-    for command in COMMANDS:
-        section = re.search(rf"^    {command}\)$(.*?)^      ;;", text, re.MULTILINE | re.DOTALL).group(1)
-        named = re.findall(r"^        (?:'\([^)]*\)'\{)?--([a-z0-9-]+)", section, re.MULTILINE)
-        assert set(named) == options(command)

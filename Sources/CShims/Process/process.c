@@ -33,9 +33,14 @@ const char *shim_argument(int32_t index) { return arguments[index]; }
 enum { OPTIONS_CAPACITY = 128 };
 static struct option options[OPTIONS_CAPACITY + 1];
 static int option_count;
+// The short forms, as getopt_long wants them.
+static char letters[2 * OPTIONS_CAPACITY + 2] = ":";
+static int letter_count = 1;
 
-void shim_option_add(const char *name, int32_t takes_argument, int32_t value) {
+void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, int32_t value) {
     if (option_count == OPTIONS_CAPACITY) abort();
+    if (letter) letters[letter_count++] = (char)letter;
+    if (letter && takes_argument) letters[letter_count++] = ':';
     options[option_count++] = (struct option){name, takes_argument ? required_argument : no_argument, NULL, value};
 }
 
@@ -63,7 +68,7 @@ static int is_whole_name(const char *typed, const char *name) {
 
 int32_t shim_option_next(void) {
     int index = -1;
-    int value = getopt_long(argument_count, arguments, ":hj:qrv", options, &index);
+    int value = getopt_long(argument_count, arguments, letters, options, &index);
     char short_option[3] = {'-', (char)optopt, 0};
     switch (value) {
     case -1: return SHIM_OPTION_END;

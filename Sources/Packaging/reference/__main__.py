@@ -1,5 +1,5 @@
-"""Writes the man pages, the completions for bash, zsh and fish, and the reference in Markdown, all from the program's own help,
-which comes from its one option table.
+"""Writes the man pages, the completions for bash, zsh and fish, and the reference in Markdown, all from the program's own
+table of commands and options (`help --table`).
 
 Usage: reference BINARY DIRECTORY   writes reference.md, man1/*.1, man5/*.5 and completions/* to DIRECTORY
 """
@@ -14,17 +14,7 @@ import completions
 import configuration
 import manual
 import markdown
-from program_help import Program, read_command, read_overview
-def read(binary: Path) -> Program:
-    """Runs `help`, and `help COMMAND` for every command that has options."""
-
-    def output(*arguments: str) -> str:
-        return subprocess.run([binary, *arguments], capture_output=True, text=True, check=True).stdout
-
-    overview = read_overview(output("help"))
-    named = [name for name in overview.summaries if name not in ("version", "help")]
-    commands = [read_command(name, output("help", name)) for name in named]
-    return Program(overview, commands, date())
+import program_table
 
 
 def date() -> str:
@@ -42,7 +32,8 @@ def write(path: Path, text: str) -> None:
 
 def main() -> None:
     binary, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-    program = read(binary)
+    table = subprocess.run([binary, "help", "--table"], capture_output=True, text=True, check=True).stdout
+    program = program_table.read(table, date())
     write(directory / "reference.md", markdown.reference(program))
     for name, text in manual.pages(program).items():
         write(directory / "man1" / name, text)

@@ -1,9 +1,9 @@
-"""The man page of configuration files, from docs/configuration.md and the options of the program's help."""
+"""The man page of configuration files, from docs/configuration.md and the program's options."""
 
 import re
 
 from manual import head, literal, paragraph, see_also, words
-from program_help import Program
+from program_table import Program
 
 
 def page(program: Program, text: str) -> str:
@@ -25,22 +25,17 @@ def page(program: Program, text: str) -> str:
             lines += [".Pp", *paragraph(_plain(block))] if not lines[-1].startswith(".Sh") else paragraph(_plain(block))
         if block.startswith("## Format"):
             format_at = len(lines)
-    lines[format_at - 1 : format_at - 1] = _options(program, text)
+    lines[format_at - 1 : format_at - 1] = _options(program)
     return "\n".join([*lines, *see_also(["gighive-upload"])]) + "\n"
 
 
-def _options(program: Program, text: str) -> list[str]:
-    """All options of all commands but those that the document excludes, in the order of the help."""
-    sentence = re.search(r"^- (.*) work on the command line only", text, re.MULTILINE).group(1)
-    excluded = set(re.findall("`([a-z-]+)`", sentence))
+def _options(program: Program) -> list[str]:
+    """All options that a file can contain, in the order of the help."""
     lines = [".Sh OPTIONS", ".Bl -tag -width Ds"]
-    seen: set[str] = set()
-    for option in (option for command in program.commands for option in command.options):
-        if option.name in seen | excluded:
-            continue
-        seen.add(option.name)
-        value = f" Ar {words(option.argument)}" if option.argument else " Ar yes | no"
-        lines += [f".It Cm {option.name} No ={value}", *paragraph(option.text[:1].upper() + option.text[1:] + ".")]
+    for option in program.options:
+        if "configurable" in option.traits:
+            value = f" Ar {words(option.argument)}" if option.argument else " Ar yes | no"
+            lines += [f".It Cm {option.name} No ={value}", *paragraph(option.sentence)]
     return [*lines, ".El"]
 
 

@@ -3,7 +3,7 @@
 import re
 import textwrap
 
-from program_help import Command, Program
+from program_table import Command, Program
 
 ENVIRONMENT = [
     ("GIGHIVE_PASSWORD", "The password of --user, if no file is given."),
@@ -22,27 +22,26 @@ def pages(program: Program) -> dict[str, str]:
 
 
 def _overview(program: Program) -> str:
-    overview = program.overview
-    lines = head(program, "gighive-upload", overview.purpose, "GIGHIVE-UPLOAD")
+    lines = head(program, "gighive-upload", program.purpose, "GIGHIVE-UPLOAD")
     lines += [".Sh SYNOPSIS", ".Nm", ".Ar command", ".Op Ar argument ..."]
-    lines += [".Sh DESCRIPTION", f"This is version {overview.version}.", "The commands are:"]
+    lines += [".Sh DESCRIPTION", f"This is version {program.version}.", "The commands are:"]
     lines += [".Bl -tag -width Ds"]
-    for synopsis, text in overview.synopses:
+    for synopsis, text in program.synopses:
         lines += [f".It Ic {words(synopsis)}", *paragraph(text[:1].upper() + text[1:] + ".")]
     lines += [".El", ".Sh ENVIRONMENT", ".Bl -tag -width Ds"]
     for names, text in ENVIRONMENT:
         lines += [".It Ev " + " , ".join(names.split(", ")), *paragraph(text)]
     lines += [".El", *_exit_status(program.commands[0]), ".Sh EXAMPLES", ".Bd -literal"]
-    lines += [literal(line) for line in overview.example.splitlines()]
+    lines += [literal(line) for line in program.example.splitlines()]
     lines += [".Ed", *see_also([f"gighive-upload-{command.name}" for command in program.commands], "gighive-upload.conf 5")]
     return "\n".join(lines) + "\n"
 
 
 def _command(program: Program, command: Command) -> str:
     name = f"gighive-upload-{command.name}"
-    lines = head(program, name, program.overview.summaries[command.name], name.upper())
+    lines = head(program, name, command.summary, name.upper())
     lines += [".Sh SYNOPSIS"]
-    for line in command.synopsis:
+    for line in command.synopses:
         lines += [".Nm gighive-upload", f".Cm {words(line)}"]
     lines += [".Sh DESCRIPTION", *paragraph(command.paragraphs[0])]
     for text in command.paragraphs[1:]:
@@ -53,7 +52,7 @@ def _command(program: Program, command: Command) -> str:
             names = [f"Fl {option.letter}"] if option.letter else []
             names += [f"Fl -{option.name}"]
             argument = f" Ar {words(option.argument)}" if option.argument else ""
-            lines += [".It " + " , ".join(names) + argument, *paragraph(option.text[:1].upper() + option.text[1:] + ".")]
+            lines += [".It " + " , ".join(names) + argument, *paragraph(option.sentence)]
         lines += [".El"]
     others = ["gighive-upload"] + [f"gighive-upload-{other.name}" for other in program.commands if other is not command]
     lines += [*_exit_status(command), *see_also(others)]
@@ -64,7 +63,7 @@ def head(program: Program, name: str, purpose: str, title: str, section: str = "
     year, month, day = program.date.split("-")
     names = "January February March April May June July August September October November December".split()
     return [
-        '.\\" From the help of the program.',
+        '.\\" From the table of the program.',
         f".Dd {names[int(month) - 1]} {int(day)}, {year}",
         f".Dt {title} {section}",
         ".Os",

@@ -1,19 +1,19 @@
 """The reference in Markdown."""
 
-from program_help import Command, Option, Program
+from program_table import Command, Option, Program
 
 
 def reference(program: Program) -> str:
     lines = [
         "# Reference",
         "",
-        "Every command and option, from the program's own help. `make reference` writes this page.",
+        "Every command and option, from the program's own table. `make reference` writes this page.",
         "",
         "| command | what it does |",
         "| --- | --- |",
     ]
     anchors = {command.name for command in program.commands}
-    for synopsis, text in program.overview.synopses:
+    for synopsis, text in program.synopses:
         name = synopsis.split()[0]
         shown = f"`gighive-upload {synopsis}`".replace("|", "\\|")
         lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
@@ -25,7 +25,7 @@ def reference(program: Program) -> str:
 
 
 def _command(command: Command) -> list[str]:
-    lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopsis], "```"]
+    lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopses], "```"]
     for paragraph in command.paragraphs:
         lines += ["", _text(paragraph)]
     for title, options in command.groups:

@@ -47,6 +47,12 @@ package struct JSONWriter {
     text += "[" + objects.map { $0.finished() }.joined(separator: ",") + "]"
   }
 
+  @inline(never)
+  package mutating func add(_ name: String, _ values: [String]) {
+    addName(name)
+    text += "[" + values.map { JSONWriter.quoted($0) }.joined(separator: ",") + "]"
+  }
+
   /// A time (RFC 3339).
   /// - Parameter unixMilliseconds: since 1970.
   package mutating func add(_ name: String, unixMilliseconds: Int64) {

@@ -6,36 +6,216 @@ enum Command: String, CaseIterable {
   case send, watch, status, resume, list, cancel, delete, clean, doctor
 
   /// Whether the command accepts the option.
-  func takes(_ option: Option) -> Bool {
-    switch option {
-    case .help, .json, .stateDir, .config, .to: true
-    case .color: self != .doctor && self != .watch && self != .status
-    case .dayStarts, .match, .exclude, .minSize: self == .send || self == .watch
-    case .dryRun: self == .send || self == .watch || self == .clean
-    case .again, .recursive, .from: self == .send
-    case .settle, .existing, .order, .interface, .onEvent, .metrics: self == .watch
-    case _ where self == .watch && [.retries, .retryFor, .progress, .jsonProgress].contains(option): false
-    case .keepFree: self == .clean || self == .watch
-    case .sendTest, .link: self == .doctor
-    case .after: self == .send || self == .watch || self == .resume
-    case .trustServer, .trustSettle, .maxMemory:
-      self == .send || self == .watch || self == .resume || self == .clean
-    case .all, .strict: self == .resume
-    case .forget, .prune: self == .list
-    case _ where self == .list || self == .status: false
-    case .putURL, .putURLFile: [.send, .watch, .resume, .clean].contains(self)
-    case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .clean, .doctor].contains(self)
-    case .jobs: self == .send || self == .watch || self == .resume
-    case .protocolChoice, .threshold: self == .send || self == .watch || self == .doctor
-    case .retries, .retryFor, .retryMaxDelay, .limitRate, .maxTime: self != .doctor
-    case .eventDate: [.send, .watch, .resume, .doctor].contains(self)
-    case .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
-      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .digest, .progress,
-      .jsonProgress, .metadata:
-      self == .send || self == .watch || self == .resume
-    default: true
+  @inline(never)
+  func takes(_ option: Option) -> Bool { option.row.commands.contains(set) }
+
+  private var set: Commands {
+    switch self {
+    case .send: .send
+    case .watch: .watch
+    case .status: .status
+    case .resume: .resume
+    case .list: .list
+    case .cancel: .cancel
+    case .delete: .delete
+    case .clean: .clean
+    case .doctor: .doctor
     }
   }
+}
+
+/// What the help says about a command. Its options are those whose rows name it.
+struct CommandRow {
+  /// What stands behind the options.
+  enum Operands: String {
+    case none, files, directories
+    /// IDs of uploads: any, those that are not delivered, those that are.
+    case ids, open, delivered
+  }
+
+  /// Its name and what stands behind it, in a list of all commands.
+  let synopsis: StaticString
+  /// In a few words.
+  let summary: StaticString
+  let operands: Operands
+  /// The ways to call it, one in each line.
+  let usage: StaticString
+  /// One paragraph in each line.
+  let text: StaticString
+
+  init(
+    _ synopsis: StaticString, _ summary: StaticString, _ operands: Operands = .none, usage: StaticString = "",
+    text: StaticString = ""
+  ) {
+    self.synopsis = synopsis
+    self.summary = summary
+    self.operands = operands
+    self.usage = usage
+    self.text = text
+  }
+}
+
+extension CommandRow {
+  /// Of all commands.
+  static var all: [CommandRow] {
+    Command.allCases.map { $0.row } + [
+      CommandRow("version [--verbose]", "show the versions of the program and its libraries"),
+      CommandRow("help [COMMAND]", "show this, or a command's options and exit codes"),
+    ]
+  }
+
+  /// Of the command in the synopsis.
+  var name: String { String(synopsis.text.prefix { $0 != " " }) }
+}
+
+extension Command {
+  var row: CommandRow {
+    switch self {
+    case .send:
+      .init(
+        "send FILE...", "upload recordings", .files,
+        usage: """
+          send FILE... --server URL --label TEXT [options]
+          send FILE... --tus-url URL [options]
+          send FILE... --put-url URL [options]
+          send FILE... --multipart-url URL [options]
+          send --recursive DIR... --server URL --label TEXT [options]
+          send --from FILE --server URL [options]
+          """,
+        text: """
+          Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with \
+          its SHA-256, which must match that of the file. Large files are sent with tus: if an upload is \
+          interrupted, the same command, or gighive-upload resume --all, continues at the server's offset.
+          SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+          """)
+    case .watch:
+      .init(
+        "watch DIR...", "upload what appears in directories", .directories,
+        usage: """
+          watch DIR... --server URL --label TEXT [options]
+          watch [options]
+          """,
+        text: """
+          Uploads every recording that appears in the directories and their subdirectories, and none twice. \
+          Runs until SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program \
+          is writing to it and it has not changed for the --settle time. Failures are retried; a recording \
+          that the server refuses is set aside until it changes. Without DIR, the [watch DIR] sections of the \
+          configuration name the directories. With --quiet, it logs errors only; --json works only with \
+          --dry-run. See docs/station.md for details.
+          SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+          """)
+    case .status:
+      .init(
+        "status [--json]", "show what the watcher is doing", .none,
+        usage: """
+          status [--json] [options]
+          """,
+        text: """
+          Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting \
+          recordings, those that were set aside and why, the last delivery and free space.
+          """)
+    case .resume:
+      .init(
+        "resume ID... | --all", "resume interrupted uploads", .open,
+        usage: """
+          resume ID... | --all [options]
+          """,
+        text: """
+          Resumes uploads that were interrupted or failed, with the options they were started with. Options \
+          given here override the stored ones for this run only, except credentials, which are stored. If the \
+          password came from $GIGHIVE_PASSWORD, set it again. --all skips uploads that another process is \
+          working on, and those whose files are missing. With --server, --tus-url, --put-url or \
+          --multipart-url, it resumes only uploads to that destination.
+          """)
+    case .list:
+      .init(
+        "list [--json]", "list pending, failed and delivered uploads", .ids,
+        usage: """
+          list [--json]
+          list --forget [ID...]
+          list --prune AGE
+          """,
+        text: """
+          Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token \
+          that delete needs, until you delete, forget or prune them. A missing file is shown as gone, or as \
+          waiting for its drive if its directory is missing or on another file system. Records of waiting \
+          files and of pending uploads are never pruned. AGE takes ms, s, m, h, d and w.
+          """)
+    case .cancel:
+      .init(
+        "cancel ID...", "cancel an upload here and on the server", .open,
+        usage: """
+          cancel ID... [options]
+          """,
+        text: """
+          Cancels uploads that are not delivered yet, here and on the server. The files on this machine are \
+          kept.
+          """)
+    case .delete:
+      .init(
+        "delete ID...", "remove a delivered recording from GigHive", .delivered,
+        usage: """
+          delete ID... [options]
+          """,
+        text: """
+          Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this \
+          machine are kept.
+          """)
+    case .clean:
+      .init(
+        "clean DIR...", "remove delivered files when space runs short", .directories,
+        usage: """
+          clean DIR... --keep-free SIZE [options]
+          """,
+        text: """
+          Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes \
+          delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is \
+          free. A file is removed only if it has not changed since its delivery, no program has it open, and \
+          the server confirms that it still has it. With --server, --tus-url, --put-url or --multipart-url, it \
+          removes only files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+          """)
+    case .doctor:
+      .init(
+        "doctor [FILE]", "find out why an upload fails, or would fail", .files,
+        usage: """
+          doctor [FILE] --server URL [options]
+          doctor [FILE] --tus-url URL [options]
+          doctor [FILE] --multipart-url URL [options]
+          """,
+        text: """
+          Checks everything between a recording and the server: this machine, the host name, the network, TLS, \
+          the server, the credentials, and the server's limits for requests. It says what would fail, why, and \
+          what to do. It sends no content unless you give --send-test or --link: it creates an empty upload, \
+          which it removes, and asks whether the server would accept requests of several lengths, including \
+          FILE's. The exit code is that of the first failure.
+          """)
+    }
+  }
+}
+
+/// Several commands.
+struct Commands: OptionSet {
+  let rawValue: UInt16
+
+  static let send = Commands(rawValue: 1 << 0)
+  static let watch = Commands(rawValue: 1 << 1)
+  static let status = Commands(rawValue: 1 << 2)
+  static let resume = Commands(rawValue: 1 << 3)
+  static let list = Commands(rawValue: 1 << 4)
+  static let cancel = Commands(rawValue: 1 << 5)
+  static let delete = Commands(rawValue: 1 << 6)
+  static let clean = Commands(rawValue: 1 << 7)
+  static let doctor = Commands(rawValue: 1 << 8)
+
+  /// Those that find recordings.
+  static let finding: Commands = [.send, .watch]
+  /// Those that send recordings.
+  static let sending: Commands = [.finding, .resume]
+  /// Those about uploads that have a record.
+  static let recorded: Commands = [.resume, .cancel, .delete, .clean]
+  /// Those that talk to a server.
+  static let connecting: Commands = [.sending, .recorded, .doctor]
+  static let all: Commands = [.connecting, .status, .list]
 }
 
 /// The operands of a command, such as files. They are not copied from the command line, because there can be very many.

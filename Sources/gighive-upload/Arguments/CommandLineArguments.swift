@@ -10,27 +10,34 @@ enum CommandLineArguments {
   static func isHelp(at index: Int) -> Bool { index < count && ["--help", "-h"].contains(text(at: index)) }
 
   /// Parses options and operands from argument 2 on. They can be mixed (getopt_long).
-  static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: Operands) {
-    for description in OptionTable.all {
-      // The names live as long as the process; getopt_long keeps pointers to them.
-      shim_option_add(
-        permanentCString(description.name), description.argument == nil ? 0 : 1, description.option.rawValue)
+  /// - Returns: also whether help was asked for with -h, which shows less than --help.
+  static func parse(
+    for command: Command
+  ) throws(UsageError) -> (options: [GivenOption], operands: Operands, wantsBriefHelp: Bool) {
+    for option in Option.allCases {
+      let row = option.row
+      // getopt_long keeps the pointer. A literal lives as long as the process.
+      UnsafeRawPointer(row.name.utf8Start).withMemoryRebound(to: CChar.self, capacity: row.name.utf8CodeUnitCount + 1) {
+        shim_option_add($0, Int32(row.letter.bytes.first ?? 0), option.takesArgument ? 1 : 0, option.rawValue)
+      }
     }
     shim_option_start(2)
     var options: [GivenOption] = []
+    var wantsBriefHelp = false
     while true {
       let value = shim_option_next()
       if Int(value) == SHIM_OPTION_END { break }
       let option = try option(value)
       guard command.takes(option) else {
-        throw UsageError(command.rawValue + " has no option --" + OptionTable.name(of: option) + ".")
+        throw UsageError(command.rawValue + " has no option --" + option.name + ".")
       }
+      if option == .help { wantsBriefHelp = value != option.rawValue }
       let given = GivenOption(option: option, argument: argument())
-      if options.contains(where: { $0.option.alternative == option }) { throw given.excluded }
+      if options.contains(where: { $0.option.row.alternative == option }) { throw given.excluded }
       options.append(given)
     }
     let first = Int(shim_option_rest())
-    return (options, Operands(firstArgument: first, count: count - first))
+    return (options, Operands(firstArgument: first, count: count - first), wantsBriefHelp)
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
@@ -44,14 +51,7 @@ enum CommandLineArguments {
   }
 
   private static func option(letter: UInt8) -> Option? {
-    switch letter {
-    case UInt8(ascii: "h"): .help
-    case UInt8(ascii: "j"): .jobs
-    case UInt8(ascii: "q"): .quiet
-    case UInt8(ascii: "r"): .recursive
-    case UInt8(ascii: "v"): .verbose
-    default: nil
-    }
+    Option.allCases.first { $0.row.letter.bytes.first == letter }
   }
 
   private static func argument() -> LocalPath {
@@ -64,8 +64,8 @@ enum CommandLineArguments {
     if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
-    return Suggestion.nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" }
-      ?? ""
+    let nearest = Suggestion.nearest(to: word, among: Option.allCases.map { $0.name })
+    return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
   }
 
   private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }

@@ -143,7 +143,7 @@ struct CommonArguments {
       statePlace = given.place
     case .json: isJSON = true
     case .jsonProgress: givenJSONProgress = try given.jsonProgress()
-    case .color: color = try given.choice([("auto", .automatic), ("always", .always), ("never", .never)])
+    case .color: color = try given.choice([.automatic, .always, .never])
     case .quiet: isQuiet = true
     case .verbose: isVerbose = true
     case .help: wantsHelp = true

@@ -11,13 +11,12 @@ struct GivenOption {
   var isOn = true
 
   /// Its name for messages.
-  var label: String { place.map { $0 + OptionTable.name(of: option) } ?? "--" + OptionTable.name(of: option) }
+  @inline(never)
+  var label: String { (place ?? "--") + option.name }
 
   /// The error if it is given along with its alternative.
   var excluded: UsageError {
-    let names = [option, option.alternative ?? option].sorted { $0.rawValue < $1.rawValue }.map {
-      "--" + OptionTable.name(of: $0)
-    }
+    let names = [option, option.row.alternative ?? option].sorted { $0.rawValue < $1.rawValue }.map { "--" + $0.name }
     return UsageError((place ?? "") + names.joined(separator: " and ") + " cannot be used together.")
   }
 
@@ -78,7 +77,7 @@ extension GivenOption {
   }
 
   func uploadProtocol() throws(UsageError) -> UploadProtocol {
-    try choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
+    try choice([.automatic, .multipart, .tus])
   }
 
   func pattern() throws(UsageError) -> Glob {
@@ -150,15 +149,18 @@ extension GivenOption {
     return count
   }
 
-  /// One of several words.
-  func choice<Choice>(_ choices: [(String, Choice)]) throws(UsageError) -> Choice {
-    if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
-    let words = choices.map { $0.0 }
-    throw invalid(words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1])
+  /// - Parameter choices: what the words of its row mean, in their order.
+  func choice<Choice>(_ choices: [Choice]) throws(UsageError) -> Choice { choices[try indexOfWord()] }
+
+  @inline(never)
+  private func indexOfWord() throws(UsageError) -> Int {
+    let argument = option.row.argument
+    guard let index = argument.words.firstIndex(of: text) else { throw invalid(argument.alternatives) }
+    return index
   }
 
   func progressStyle() throws(UsageError) -> Report.ProgressStyle {
-    try choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+    try choice([.automatic, .bar, .plain, .none])
   }
 
   func jsonProgress() throws(UsageError) -> JSONProgressInterval {
@@ -169,6 +171,7 @@ extension GivenOption {
     return .every(milliseconds: interval)
   }
 
+  @inline(never)
   func invalid(_ expected: String) -> UsageError {
     UsageError(
       label + ": \"" + PrintableText.line(text) + "\" is not " + expected + ".")

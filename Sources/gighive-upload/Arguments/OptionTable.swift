@@ -1,219 +1,371 @@
-/// One option, as the parser and the help need it.
-struct OptionDescription {
-  let option: Option
-  let name: String
-  /// The name of its argument; nil if it takes none.
-  let argument: String?
-  let help: String
-
-  init(_ option: Option, _ name: String, _ argument: String?, _ help: String) {
-    self.option = option
-    self.name = name
-    self.argument = argument
-    self.help = help
-  }
-}
-
-/// The one table behind both the parser and the help.
-enum OptionTable {
-  static let groups: [(title: String, options: [OptionDescription])] = [
-    (
-      "Destination",
-      [
-        .init(.server, "server", "URL", "GigHive server, such as https://gighive"),
-        .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
-        .init(.tusURL, "tus-url", "URL", "URL that creates uploads on any tus 1.0 server"),
-        .init(
-          .putURL, "put-url", "URL", "URL that the file gets on a server that takes PUT; may end with / or have {name}"),
-        .init(
-          .putURLFile, "put-url-file", "FILE", "file with such a URL on its first line, if that is a secret (signed)"),
-        .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
-        .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
-        .init(
-          .sendTest, "send-test", "SIZE",
-          "send this many zeros (1 to 1Gi), then remove them; finds limits that only data reveals"),
-        .init(
-          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them; measures the link"),
-      ]
-    ),
-    (
-      "Form",
-      [
-        .init(.label, "label", "TEXT", "title of the recording, such as '{stem}' (required by GigHive)"),
-        .init(
-          .eventDate, "event-date", "DATE",
-          "YYYY-MM-DD, today or mtime (default: mtime for files found in directories, else today)"
-        ),
-        .init(
-          .dayStarts, "day-starts", "HOUR", "time at which a day starts (HH:MM), for today and mtime (default: 00:00)"),
-        .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
-        .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
-        .init(.participants, "participants", "LIST", "names, separated by commas"),
-        .init(.keywords, "keywords", "LIST", "keywords, separated by commas"),
-        .init(.location, "location", "TEXT", "place of the event"),
-        .init(.rating, "rating", "TEXT", "rating, in digits"),
-        .init(.notes, "notes", "TEXT", "notes"),
-        .init(.field, "field", "NAME=VALUE", "additional form field; can be repeated"),
-        .init(.fileField, "file-field", "NAME", "name of the form field that holds the file (default: file)"),
-        .init(.fileName, "file-name", "NAME", "name of the file on the server (default: its own name)"),
-        .init(.mime, "mime", "TYPE", "media type (default: guessed from the file name's extension)"),
-        .init(.metadata, "metadata", "NAME=VALUE", "additional metadata for a tus server; can be repeated"),
-      ]
-    ),
-    (
-      "Credentials (no option takes a secret as its argument)",
-      [
-        .init(.user, "user", "NAME", "user name; the password comes from $GIGHIVE_PASSWORD or a file"),
-        .init(.passwordFile, "password-file", "FILE", "file with the password on its first line"),
-        .init(.netrc, "netrc", nil, "read user name and password from ~/.netrc"),
-        .init(.netrcFile, "netrc-file", "FILE", "read user name and password from this netrc file"),
-        .init(.bearerFile, "bearer-file", "FILE", "file with a bearer token on its first line"),
-        .init(.uploadTokenFile, "upload-token-file", "FILE", "file with a GigHive guest token on its first line"),
-        .init(.headerFile, "header-file", "FILE", "file with secret header fields, one 'Name: value' per line"),
-        .init(.sharedSecrets, "shared-secrets", nil, "accept these files even if other users can read them"),
-      ]
-    ),
-    (
-      "TLS",
-      [
-        .init(.cacert, "cacert", "FILE", "trust these certificates (PEM) instead of the system's"),
-        .init(
-          .capath, "capath", "DIR", "trust the certificates in this directory (openssl rehash) instead of the system's"),
-        .init(.cert, "cert", "FILE", "client certificate (PEM)"),
-        .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
-        .init(.pin, "pin", "sha256//BASE64", "require this public key (its SHA-256) from the server; can be repeated"),
-        .init(.insecure, "insecure", nil, "accept any certificate; attackers can read the traffic"),
-      ]
-    ),
-    (
-      "Transfer",
-      [
-        .init(.resolveTimeout, "resolve-timeout", "TIME", "time limit for the name lookup (default: 30s)"),
-        .init(.connectTimeout, "connect-timeout", "TIME", "time limit for connecting to any address (default: 30s)"),
-        .init(.handshakeTimeout, "handshake-timeout", "TIME", "time limit for TLS or the proxy (default: 30s)"),
-        .init(.stallTimeout, "stall-timeout", "TIME", "longest time without an acknowledged byte (default: 30s)"),
-        .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
-        .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
-        .init(.retries, "retries", "N", "give up after N retries without progress (default: 5)"),
-        .init(
-          .retryFor, "retry-for", "TIME|forever",
-          "instead of --retries: retry for this long without progress, and retry more kinds of errors"),
-        .init(
-          .retryMaxDelay, "retry-max-delay", "TIME",
-          "longest delay between retries, unless the server asks for more (default: 60s)"),
-        .init(
-          .limitRate, "limit-rate", "RATE",
-          "bytes per second, off, or a timetable that can pause: '07:00,pause 23:00,off'"),
-        .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and similar; \"\" for none"),
-        .init(
-          .proxyUser, "proxy-user", "NAME", "proxy user; the password comes from $GIGHIVE_PROXY_PASSWORD or a file"),
-        .init(.proxyPasswordFile, "proxy-password-file", "FILE", "file with the proxy password on its first line"),
-        .init(.header, "header", "FIELD", "'Name: value' to send to the server with every request; can be repeated"),
-        .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
-        .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
-        .init(.deferLength, "defer-length", nil, "send the size to a tus server with the first bytes, not at creation"),
-        .init(
-          .jobs, "jobs", "N", "upload up to N files (1 to 16) at once, which takes little extra memory (-j; default: 1)"
-        ),
-        .init(.stateDir, "state-dir", "DIR", "directory where uploads are recorded, so that they can resume"),
-        .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
-        .init(
-          .maxMemory, "max-memory", "SIZE",
-          "exit with code 12 rather than use more memory (12Mi is enough; the default of watch)"),
-        .init(.digest, "digest", nil, "compute SHA-256 even if the server is not GigHive"),
-        .init(.congestion, "congestion", "NAME", "congestion control; auto is BBR where it is allowed (default: auto)"),
-        .init(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
-        .init(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
-      ]
-    ),
-    (
-      "Configuration",
-      [
-        .init(.config, "config", "FILE", "read this configuration file instead of the default ones; \"\" for none"),
-        .init(.to, "to", "NAME", "use the section [NAME] of the configuration"),
-      ]
-    ),
-    (
-      "Selection",
-      [
-        .init(.recursive, "recursive", nil, "send directories and everything below them (-r)"),
-        .init(
-          .match, "match", "PATTERN",
-          "in directories, send only files whose names match, such as '*.wav'; can be repeated"),
-        .init(.exclude, "exclude", "PATTERN", "in directories, skip files whose names match; can be repeated"),
-        .init(.minSize, "min-size", "SIZE", "in directories, skip smaller files"),
-        .init(.from, "from", "FILE", "send the files in this list, one JSON object per line; - for standard input"),
-        .init(
-          .dryRun, "dry-run", nil,
-          "change nothing; show what would be sent or removed, and what was delivered before"),
-        .init(.again, "again", nil, "also send recordings that were delivered to this destination before"),
-        .init(.all, "all", nil, "resume every upload that is not delivered"),
-        .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
-        .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
-        .init(
-          .prune, "prune", "AGE", "drop records of delivered and failed uploads older than this whose files are gone"),
-      ]
-    ),
-    (
-      "Watching",
-      [
-        .init(.settle, "settle", "TIME", "send a file once it has not changed for this long (default: 30s)"),
-        .init(.existing, "existing", "HOW", "files present at the first start: upload or skip (default: upload)"),
-        .init(.order, "order", "HOW", "what to send first: oldest, newest, smallest or name (default: oldest)"),
-        .init(.interface, "interface", "NAME", "send only while this network interface is up"),
-        .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
-        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for the Prometheus node exporter"),
-      ]
-    ),
-    (
-      "After delivery",
-      [
-        .init(.after, "after", "HOW", "what to do with a delivered file: keep, delete or move=DIR (default: keep)"),
-        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
-        .init(
-          .trustServer, "trust-server", nil,
-          "remove files even where the server cannot be asked whether it still has them"),
-        .init(
-          .trustSettle, "trust-settle", nil,
-          "remove unchanged files even where open files cannot be detected, as on network shares"),
-      ]
-    ),
-    (
-      "Output",
-      [
-        .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
-        .init(.color, "color", "WHEN", "auto, always or never (default: auto, which respects $NO_COLOR)"),
-        .init(.json, "json", nil, "write one JSON object per line to standard output"),
-        .init(.jsonProgress, "json-progress", "TIME", "interval of progress events with --json, or none (default: 1s)"),
-        .init(.quiet, "quiet", nil, "print errors and warnings only (-q)"),
-        .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
-        .init(.help, "help", nil, "show this help (-h)"),
-      ]
-    ),
-  ]
-
-  static var all: [OptionDescription] { groups.flatMap { $0.options } }
-}
-
-extension OptionTable {
-  static func name(of option: Option) -> String { all.first { $0.option == option }?.name ?? "" }
-}
-
-/// Every option of the program, in the order of the help.
-enum Option: Int32 {
+/// Every option of the program, in the order of the help: a name here, and its row below, which the compiler asks for.
+/// What an option does is where its value is used: most in `apply` of ``CommonArguments`` and ``SendArguments``.
+enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case multipartURL, tusURL, putURL, putURLFile, protocolChoice, threshold, sendTest, link
-  case eventDate, dayStarts, orgName, eventType, label, participants, keywords, location, rating, notes
-  case field, fileField, fileName, mime, metadata
+  case tusURL, putURL, putURLFile, multipartURL, protocolChoice, threshold, sendTest, link
+  case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
+    fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
   case cacert, capath, cert, key, pin, insecure
-  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime
-  case retries, retryFor, retryMaxDelay
-  case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
-  case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
+  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries,
+    retryFor, retryMaxDelay, limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride,
+    deferLength, jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
   case recursive, match, exclude, minSize, from, dryRun, again, all, strict, forget, prune
-  case settle, existing, order, interface, after, keepFree, trustServer, trustSettle, onEvent, metrics
+  case settle, existing, order, interface, onEvent, metrics
+  case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
+
+  // MARK: The table
+
+  /// What is known about it. Everything else reads this: the parser, the help, records, configuration files, sidecars, watchers,
+  /// and through `help --table` the man pages, completions and the reference.
+  var row: OptionRow {
+    switch self {
+    case .server:
+      .init(
+        "server", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
+        "GigHive server, such as https://gighive")
+    case .tusURL:
+      .init(
+        "tus-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
+        "URL that creates uploads on any tus 1.0 server")
+    case .putURL:
+      .init(
+        "put-url", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "URL that the file gets on a server that takes PUT", more: "; may end with / or have {name}")
+    case .putURLFile:
+      .init(
+        "put-url-file", .file, .destination, [.sending, .clean], [.ordinary, .destination, .secret],
+        "file with such a URL on its first line, if that is a secret (signed)")
+    case .multipartURL:
+      .init(
+        "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
+        "other endpoint that takes multipart/form-data")
+    case .protocolChoice:
+      .init(
+        "protocol", .choice("HOW", "auto multipart tus"), .destination, [.finding, .doctor],
+        [.ordinary, .bound], "how to send to GigHive", standard: "auto")
+    case .threshold:
+      .init(
+        "threshold", .text("SIZE"), .destination, [.finding, .doctor], [.ordinary, .bound],
+        "with auto, use tus for files of this size or larger", standard: "100M")
+    case .sendTest:
+      .init(
+        "send-test", .text("SIZE"), .destination, .doctor, .everyday, "send this many zeros, then remove them",
+        more: " (1 to 1Gi); finds limits that only data reveals")
+    case .link:
+      .init(
+        "link", .none, .destination, .doctor, .everyday, "measure the link with zeros for 10 s",
+        more: " (94 MB at most), which are then removed")
+    case .label:
+      .init(
+        "label", .text("TEXT"), .form, .sending, [.ordinary, .everyday, .template, .sidecar],
+        "title of the recording, such as '{stem}'", more: " (required by GigHive)")
+    case .eventDate:
+      .init(
+        "event-date", .words("DATE", "today mtime"), .form, [.sending, .doctor], [.ordinary, .everyday, .sidecar],
+        "YYYY-MM-DD, today or mtime", standard: "mtime for files found in directories, else today")
+    case .dayStarts:
+      .init(
+        "day-starts", .text("HOUR"), .form, .finding, [.configurable, .passedOn, .form],
+        "time at which a day starts (HH:MM), for today and mtime", standard: "00:00")
+    case .orgName:
+      .init(
+        "org-name", .text("TEXT"), .form, .sending, [.ordinary, .everyday, .template, .sidecar],
+        "name of the band, or of the wedding couple")
+    case .eventType:
+      .init(
+        "event-type", .choice("TYPE", "band wedding"), .form, .sending, [.ordinary, .everyday, .sidecar],
+        "kind of the event", standard: "band")
+    case .participants:
+      .init(
+        "participants", .text("LIST"), .form, .sending, [.ordinary, .template, .sidecar], "names, separated by commas")
+    case .keywords:
+      .init(
+        "keywords", .text("LIST"), .form, .sending, [.ordinary, .template, .sidecar], "keywords, separated by commas")
+    case .location:
+      .init("location", .text("TEXT"), .form, .sending, [.ordinary, .template, .sidecar], "place of the event")
+    case .rating:
+      .init("rating", .text("TEXT"), .form, .sending, [.ordinary, .sidecar], "rating, in digits")
+    case .notes:
+      .init("notes", .text("TEXT"), .form, .sending, [.ordinary, .template, .sidecar], "notes")
+    case .field:
+      .init(
+        "field", .text("NAME=VALUE"), .form, .sending, [.ordinary, .repeatable, .template, .sidecar],
+        "additional form field")
+    case .fileField:
+      .init(
+        "file-field", .text("NAME"), .form, .sending, [.ordinary, .form], "name of the form field that holds the file",
+        standard: "file")
+    case .fileName:
+      .init(
+        "file-name", .text("NAME"), .form, .sending, [.kept, .passedOn, .template, .form],
+        "name of the file on the server", standard: "its own name")
+    case .mime:
+      .init(
+        "mime", .text("TYPE"), .form, .sending, [.ordinary, .form], "media type",
+        standard: "guessed from the file name's extension")
+    case .metadata:
+      .init(
+        "metadata", .text("NAME=VALUE"), .form, .sending, [.ordinary, .repeatable, .list, .template, .form],
+        "additional metadata for a tus server")
+    case .user:
+      .init(
+        "user", .text("NAME"), .credentials, .connecting, [.ordinary, .everyday, .credential], "user name",
+        more: "; the password comes from $GIGHIVE_PASSWORD or a file")
+    case .passwordFile:
+      .init(
+        "password-file", .file, .credentials, .connecting, [.ordinary, .everyday, .credential, .secret],
+        "file with the password on its first line")
+    case .netrc:
+      .init(
+        "netrc", .none, .credentials, .connecting, [.ordinary, .everyday, .credential],
+        "read user name and password from ~/.netrc")
+    case .netrcFile:
+      .init(
+        "netrc-file", .file, .credentials, .connecting, [.ordinary, .credential, .secret],
+        "read user name and password from this netrc file")
+    case .bearerFile:
+      .init(
+        "bearer-file", .file, .credentials, .connecting, [.ordinary, .credential, .secret],
+        "file with a bearer token on its first line")
+    case .uploadTokenFile:
+      .init(
+        "upload-token-file", .file, .credentials, .connecting, [.ordinary, .everyday, .credential, .secret],
+        "file with a GigHive guest token on its first line")
+    case .headerFile:
+      .init(
+        "header-file", .file, .credentials, .connecting, [.ordinary, .bound, .secret],
+        "file with secret header fields, one 'Name: value' per line")
+    case .sharedSecrets:
+      .init(
+        "shared-secrets", .none, .credentials, .connecting, [.ordinary, .bound],
+        "accept these files even if other users can read them")
+    case .cacert:
+      .init(
+        "cacert", .file, .tls, .connecting, [.ordinary, .bound],
+        "trust these certificates (PEM) instead of the system's")
+    case .capath:
+      .init(
+        "capath", .directory, .tls, .connecting, [.ordinary, .bound],
+        "trust the certificates in this directory (openssl rehash) instead of the system's")
+    case .cert:
+      .init("cert", .file, .tls, .connecting, [.ordinary, .bound], "client certificate (PEM)")
+    case .key:
+      .init(
+        "key", .file, .tls, .connecting, [.ordinary, .bound, .secret],
+        "private key of --cert (PEM; default: in the same file)")
+    case .pin:
+      .init(
+        "pin", .text("sha256//BASE64"), .tls, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "require this public key (its SHA-256) from the server")
+    case .insecure:
+      .init(
+        "insecure", .none, .tls, .connecting, [.ordinary, .bound],
+        "accept any certificate; attackers can read the traffic")
+    case .resolveTimeout:
+      .init(
+        "resolve-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for the name lookup",
+        standard: "30s")
+    case .connectTimeout:
+      .init(
+        "connect-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for connecting to any address",
+        standard: "30s")
+    case .handshakeTimeout:
+      .init(
+        "handshake-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for TLS or the proxy",
+        standard: "30s")
+    case .stallTimeout:
+      .init(
+        "stall-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "longest time without an acknowledged byte",
+        standard: "30s")
+    case .responseTimeout:
+      .init(
+        "response-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for a response",
+        standard: "120s")
+    case .maxTime:
+      .init(
+        "max-time", .text("TIME"), .transfer, [.finding, .recorded], .ordinary,
+        "time limit for a whole upload with all retries", standard: "none")
+    case .retries:
+      .init(
+        "retries", .text("N"), .transfer, [.send, .recorded], [.kept, .configurable],
+        "give up after N retries without progress", standard: "5", alternative: .retryFor)
+    case .retryFor:
+      .init(
+        "retry-for", .words("TIME|forever", "forever"), .transfer, [.send, .recorded],
+        [.kept, .configurable, .everyday], "retry for this long without progress",
+        more: ", and more kinds of errors; replaces --retries", alternative: .retries)
+    case .retryMaxDelay:
+      .init(
+        "retry-max-delay", .text("TIME"), .transfer, [.finding, .recorded], .ordinary,
+        "longest delay between retries, unless the server asks for more", standard: "60s")
+    case .limitRate:
+      .init(
+        "limit-rate", .words("RATE", "off"), .transfer, [.finding, .recorded], [.ordinary, .everyday],
+        "bytes per second, such as 2M, or a timetable", more: " that can pause: '07:00,pause 23:00,off'")
+    case .proxy:
+      .init(
+        "proxy", .text("URL"), .transfer, .connecting, .ordinary,
+        "HTTP proxy, overriding $https_proxy and similar; \"\" for none")
+    case .proxyUser:
+      .init(
+        "proxy-user", .text("NAME"), .transfer, .connecting, .ordinary,
+        "proxy user; the password comes from $GIGHIVE_PROXY_PASSWORD or a file")
+    case .proxyPasswordFile:
+      .init(
+        "proxy-password-file", .file, .transfer, .connecting, [.ordinary, .secret],
+        "file with the proxy password on its first line")
+    case .header:
+      .init(
+        "header", .text("FIELD"), .transfer, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "'Name: value' to send to the server with every request")
+    case .chunkSize:
+      .init(
+        "chunk-size", .text("SIZE"), .transfer, .sending, .ordinary, "size of each tus request", standard: "adaptive")
+    case .methodOverride:
+      .init(
+        "method-override", .none, .transfer, .connecting, .ordinary,
+        "send POST instead of PATCH, for proxies that block PATCH")
+    case .deferLength:
+      .init(
+        "defer-length", .none, .transfer, .sending, .ordinary,
+        "send the size to a tus server with the first bytes, not at creation")
+    case .jobs:
+      .init(
+        "jobs", letter: "j", .text("N"), .transfer, .sending, [.configurable, .passedOn, .everyday],
+        "upload up to N files (1 to 16) at once", more: ", which takes little extra memory", standard: "1")
+    case .stateDir:
+      .init(
+        "state-dir", .directory, .transfer, .all, [.configurable],
+        "directory where uploads are recorded, so that they can resume")
+    case .maxSize:
+      .init(
+        "max-size", .text("SIZE"), .transfer, .sending, .ordinary, "refuse larger files",
+        standard: "6Gi for GigHive, else none")
+    case .maxMemory:
+      .init(
+        "max-memory", .text("SIZE"), .transfer, [.sending, .clean], [.configurable, .passedOn],
+        "exit with code 12 rather than use more memory (12Mi is enough; the default of watch)")
+    case .digest:
+      .init("digest", .none, .transfer, .sending, .ordinary, "compute SHA-256 even if the server is not GigHive")
+    case .congestion:
+      .init(
+        "congestion", .words("NAME", "auto"), .transfer, .connecting, .ordinary,
+        "congestion control; auto is BBR where it is allowed", standard: "auto")
+    case .ipv4:
+      .init("ipv4", .none, .transfer, .connecting, .ordinary, "use IPv4 addresses only")
+    case .ipv6:
+      .init("ipv6", .none, .transfer, .connecting, .ordinary, "use IPv6 addresses only")
+    case .config:
+      .init(
+        "config", .file, .configuration, .all, [],
+        "read this configuration file instead of the default ones; \"\" for none"
+      )
+    case .to:
+      .init("to", .section, .configuration, .all, .everyday, "use the section [NAME] of the configuration")
+    case .recursive:
+      .init("recursive", letter: "r", .none, .selection, .send, .everyday, "send directories and everything below them")
+    case .match:
+      .init(
+        "match", .text("PATTERN"), .selection, .finding, [.configurable, .everyday, .repeatable],
+        "in directories, send only files such as '*.wav'")
+    case .exclude:
+      .init(
+        "exclude", .text("PATTERN"), .selection, .finding, [.configurable, .repeatable],
+        "in directories, skip files such as '*.tmp'")
+    case .minSize:
+      .init("min-size", .text("SIZE"), .selection, .finding, .configurable, "in directories, skip smaller files")
+    case .from:
+      .init(
+        "from", .file, .selection, .send, .everyday, "send the files in this list",
+        more: ", one JSON object per line; - for standard input")
+    case .dryRun:
+      .init(
+        "dry-run", .none, .selection, [.finding, .clean], .everyday, "change nothing; show what would be done",
+        more: ", and what was delivered before")
+    case .again:
+      .init(
+        "again", .none, .selection, .send, .everyday, "also send what was delivered before",
+        more: " to this destination")
+    case .all:
+      .init("all", .none, .selection, .resume, .everyday, "resume every upload that is not delivered")
+    case .strict:
+      .init(
+        "strict", .none, .selection, .resume, [],
+        "with --all: exit with code 11 if another process is working on an upload")
+    case .forget:
+      .init(
+        "forget", .none, .selection, .list, .everyday,
+        "drop the records of these uploads (without IDs: of all delivered ones)")
+    case .prune:
+      .init(
+        "prune", .text("AGE"), .selection, .list, .everyday,
+        "drop records of delivered and failed uploads older than this whose files are gone")
+    case .settle:
+      .init(
+        "settle", .text("TIME"), .watching, .watch, [.configurable, .everyday],
+        "send a file once it has not changed for this long", standard: "30s")
+    case .existing:
+      .init(
+        "existing", .choice("HOW", "upload skip"), .watching, .watch, [.configurable, .everyday],
+        "what to do with files present at the first start", standard: "upload")
+    case .order:
+      .init(
+        "order", .choice("HOW", "oldest newest smallest name"), .watching, .watch, .configurable, "what to send first",
+        standard: "oldest")
+    case .interface:
+      .init("interface", .interface, .watching, .watch, .configurable, "send only while this network interface is up")
+    case .onEvent:
+      .init(
+        "on-event", .file, .watching, .watch, [.configurable, .everyday], "run this program for each event",
+        more: ", with $GIGHIVE_EVENT_KIND and others")
+    case .metrics:
+      .init(
+        "metrics", .file, .watching, .watch, .configurable,
+        "write metrics to this file (*.prom) for the Prometheus node exporter")
+    case .after:
+      .init(
+        "after", .words("HOW", "keep delete move="), .afterDelivery, .sending, [.ordinary, .everyday],
+        "delivered files: keep, delete or move=DIR", standard: "keep")
+    case .keepFree:
+      .init(
+        "keep-free", .text("SIZE"), .afterDelivery, [.watch, .clean], [.configurable, .passedOn, .everyday],
+        "remove delivered files while less is free", more: ", the oldest deliveries first")
+    case .trustServer:
+      .init(
+        "trust-server", .none, .afterDelivery, [.sending, .clean], .ordinary,
+        "remove files even where the server cannot be asked whether it still has them")
+    case .trustSettle:
+      .init(
+        "trust-settle", .none, .afterDelivery, [.sending, .clean], .ordinary,
+        "remove unchanged files even where open files cannot be detected, as on network shares")
+    case .progress:
+      .init(
+        "progress", .choice("HOW", "auto bar plain none"), .output, [.send, .resume], .configurable,
+        "how progress is shown", standard: "auto")
+    case .color:
+      .init(
+        "color", .choice("WHEN", "auto always never"), .output, [.send, .recorded, .list], .configurable,
+        "when to use colors", standard: "auto, which respects $NO_COLOR")
+    case .json:
+      .init(
+        "json", .none, .output, .all, [.configurable, .everyday], "write one JSON object per line to standard output")
+    case .jsonProgress:
+      .init(
+        "json-progress", .words("TIME", "none"), .output, [.send, .resume], .configurable,
+        "interval of progress events with --json, or none", standard: "1s")
+    case .quiet:
+      .init(
+        "quiet", letter: "q", .none, .output, .connecting, [.configurable, .everyday], "print errors and warnings only")
+    case .verbose:
+      .init(
+        "verbose", letter: "v", .none, .output, .connecting, [.configurable, .passedOn, .everyday],
+        "show requests and responses, with secrets redacted")
+    case .help:
+      .init("help", letter: "h", .none, .output, .all, .everyday, "show this help")
+    }
+  }
 }

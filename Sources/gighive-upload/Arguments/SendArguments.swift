@@ -143,7 +143,7 @@ struct SendArguments {
     // A configuration file also serves commands without directories.
     let isForDirectories: (Option) -> Bool = { [.match, .exclude, .minSize].contains($0) }
     if !isRecursive, let given = options.first(where: { $0.place == nil && isForDirectories($0.option) }) {
-      throw UsageError("--" + OptionTable.name(of: given.option) + " needs --recursive.")
+      throw UsageError("--" + given.option.name + " needs --recursive.")
     }
     return FileSelection(
       patterns: try globs(patterns), exclusions: try globs(exclusions), selectsRecordings: server != nil)
@@ -180,11 +180,6 @@ struct SendArguments {
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes
-    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
-      .metadata,
-      .fileName:
-      // `RecordingOptions` reads them, for each file.
-      break
     case .fileField: template.fileFieldName = given.text
     case .mime: template.mediaType = given.text
     case .jobs: jobs = Int(try given.count(AllowedRanges.jobs))
@@ -197,9 +192,6 @@ struct SendArguments {
     case .match: patterns.append(given)
     case .exclude: exclusions.append(given)
     case .minSize: minimumSize = try given.size(AllowedRanges.fileSize)
-    case .settle, .existing, .order, .interface, .keepFree, .onEvent, .metrics:
-      // `WatchArguments` and `WatchOutputs` read them.
-      break
     case .again: template.sendsAgain = true
     case .after: template.afterDelivery.removal = try given.removal()
     case .trustServer: template.afterDelivery.trustsServer = true
@@ -210,7 +202,8 @@ struct SendArguments {
     case .chunkSize: template.chunkLength = try given.size(AllowedRanges.chunkLength)
     case .methodOverride: template.overridesMethod = true
     case .deferLength: template.defersLength = true
-    default: throw UsageError("send has no option --" + OptionTable.name(of: given.option) + ".")
+    // `RecordingOptions` reads what describes a recording, `WatchArguments` and `WatchOutputs` what the watcher does.
+    default: break
     }
   }
 }

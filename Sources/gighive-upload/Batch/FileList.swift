@@ -102,8 +102,7 @@ extension ListLine {
       // A list is written by a program, so its values are taken literally.
       let text = Template.escaped(option.value)
       let known = try DescriptiveOptions.option(option.name, place)
-      let isTemplate = GivenOption(option: known, argument: "").isTemplate
-      let value = (option.field.map { $0 + [UInt8(ascii: "=")] } ?? []) + (isTemplate ? text : option.value)
+      let value = (option.field.map { $0 + [UInt8(ascii: "=")] } ?? []) + (known.has(.template) ? text : option.value)
       given.append(GivenOption(option: known, argument: LocalPath(bytes: value), place: place))
     }
     return given

@@ -34,19 +34,15 @@ struct RecordingOptions {
 
 /// The options that a sidecar or a list may contain: what describes the recording, but never where it goes.
 enum DescriptiveOptions {
-  private static let options: [Option] = [
-    .label, .eventDate, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes, .field,
-  ]
-
   /// - Parameter place: for messages, such as "FILE:12: ".
   static func option(_ name: [UInt8], _ place: String) throws(UsageError) -> Option {
-    if let option = options.first(where: { OptionTable.name(of: $0).utf8.elementsEqual(name) }) { return option }
-    if OptionTable.all.contains(where: { $0.name.utf8.elementsEqual(name) }) {
+    if let option = Option(named: name) {
+      if option.has(.sidecar) { return option }
       throw UsageError(
         place + PrintableText.line(String(decoding: name, as: UTF8.self))
           + " is not allowed here, only options that describe the recording.")
     }
-    let nearest = Suggestion.nearest(to: name, among: options.map { OptionTable.name(of: $0) })
+    let nearest = Suggestion.nearest(to: name, among: Option.allCases.filter { $0.has(.sidecar) }.map { $0.name })
     throw UsageError(
       place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
         + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
@@ -190,7 +186,7 @@ extension SendArguments {
 extension GivenOption {
   /// The argument's part that is a template, parsed; nil if the option takes none.
   func template() throws(UsageError) -> Template? {
-    guard isTemplate else { return nil }
+    guard option.has(.template) else { return nil }
     var text = Array(argument.bytes[templateStart...])
     if option == .putURL { ObjectURL.completeName(&text) }
     do throws(TemplateError) { return try Template(parsing: text) } catch {
@@ -211,13 +207,6 @@ extension GivenOption {
   func literal() throws(UsageError) -> GivenOption {
     guard let text = try template()?.constant else { return self }
     return replacingTemplate(with: text)
-  }
-
-  var isTemplate: Bool {
-    switch option {
-    case .label, .orgName, .participants, .keywords, .location, .notes, .field, .metadata, .fileName, .putURL: true
-    default: false
-    }
   }
 
   /// Behind NAME= of a field.

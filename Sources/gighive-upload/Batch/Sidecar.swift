@@ -39,8 +39,8 @@ struct Sidecar {
     for entry in file.entries {
       let place = name + ":" + String(entry.line) + ": "
       let option = try DescriptiveOptions.option(entry.name, place)
-      guard option.isRepeatable || !options.contains(where: { $0.option == option }) else {
-        throw UsageError(place + OptionTable.name(of: option) + " is given twice.")
+      guard option.has(.repeatable) || !options.contains(where: { $0.option == option }) else {
+        throw UsageError(place + option.name + " is given twice.")
       }
       options.append(GivenOption(option: option, argument: LocalPath(bytes: entry.value), place: place))
     }

@@ -1,152 +1,176 @@
 import CShims
 import Uploader
 
-/// `gighive-upload help [COMMAND]`
+/// `gighive-upload help [COMMAND]`, `COMMAND --help`, and the short `COMMAND -h`.
 enum Help {
-  static let commands = Command.allCases.map { $0.rawValue } + ["version", "help"]
+  static var commands: [String] { CommandRow.all.map { $0.name } }
 
-  static let overview = """
-    gighive-upload \(Uploader.version): uploads large recordings to a GigHive server, in a few megabytes of memory.
+  /// What is shown without a command.
+  /// - Parameter descriptor: where it will be shown.
+  static func overview(on descriptor: Int32 = 1) -> String {
+    var page = HelpPage(columns: HelpPage.columns(of: descriptor), meaningColumn: 24)
+    page.add("", "gighive-upload " + Uploader.version + ": " + purpose + ".", at: 0)
+    page.add(verbatim: "\nUsage: gighive-upload COMMAND [options]\n\n")
+    for row in CommandRow.all { page.add(row.synopsis.text, row.summary.text) }
+    page.add(verbatim: "\nExample:\n" + example + "\n")
+    page.add(
+      "", "COMMAND -h shows the most useful options of a command, COMMAND --help all options and exit codes.", at: 0)
+    return page.text
+  }
 
-    Usage:
-      gighive-upload send FILE... --server URL --label TEXT [options]   upload recordings
-      gighive-upload watch DIR... --server URL --label TEXT [options]   upload what appears in directories
-      gighive-upload resume ID... | --all                               resume interrupted uploads
-      gighive-upload list [--json]                                      list pending, failed and delivered uploads
-      gighive-upload cancel ID...                                       cancel an upload here and on the server
-      gighive-upload delete ID...                                       remove a delivered recording from GigHive
-      gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
-      gighive-upload doctor [FILE] --server URL                         find out why an upload fails, or would fail
-      gighive-upload status [--json]                                    show what the watcher is doing
-      gighive-upload version [--verbose]                                show the versions of the program and its libraries
-      gighive-upload help [COMMAND]                                     show this, or a command's options and exit codes
+  private static let purpose = "uploads large recordings to a GigHive server, in a few megabytes of memory"
 
-    Example:
+  private static let example = """
       gighive-upload send gig.mp4 --server https://gighive --label "First set" \\
         --user uploader --password-file ~/.gighive-password
 
     """
 
-  static func of(_ command: Command) -> String {
-    var text = introduction(to: command)
-    for group in OptionTable.groups {
-      let options = group.options.filter { command.takes($0.option) }
-      if !options.isEmpty { text += "\n" + group.title + ":\n" }
-      for option in options {
-        let usage = "--" + option.name + (option.argument.map { " " + $0 } ?? "")
-        text += "  " + usage + String(repeating: " ", count: max(1, 28 - usage.utf8.count)) + option.help + "\n"
-      }
+  /// All about a command, or on one screen what is needed every day.
+  static func of(_ command: Command, isBrief: Bool) -> String {
+    var page = HelpPage(columns: HelpPage.columns(of: 1), meaningColumn: 30)
+    var label = "Usage:"
+    for usage in lines(command.row.usage) {
+      page.add(label, "gighive-upload " + usage, at: 7)
+      label = ""
     }
-    text += "\nExit codes:\n"
-    for row in ExitCode.table(of: command) {
-      text += "  " + row.code + String(repeating: " ", count: 10 - row.code.utf8.count) + row.meaning + "\n"
+    let options = Option.allCases.filter { command.takes($0) }
+    if isBrief {
+      page.add(verbatim: "\n")
+      for option in options where option.has(.everyday) { page.add(option.usage, option.meaning(isBrief: true)) }
+      page.add(verbatim: "\n--help shows all " + String(options.count) + " options, and the exit codes.\n")
+      return page.text
     }
+    for paragraph in lines(command.row.text) {
+      page.add(verbatim: "\n")
+      page.add("", paragraph, at: 0)
+    }
+    for group in OptionGroup.allCases {
+      let options = options.filter { $0.row.group == group }
+      if options.isEmpty { continue }
+      page.add(verbatim: "\n")
+      page.add("", group.rawValue + ":", at: 0)
+      for option in options { page.add(option.usage, option.meaning(isBrief: false)) }
+    }
+    page.add(verbatim: "\nExit codes:\n")
+    page.meaningColumn = 12
+    for row in ExitCode.table(of: command) { page.add(row.code, row.meaning) }
+    return page.text
+  }
+
+  @inline(never)
+  private static func lines(_ text: StaticString) -> [String] {
+    text.text.split(separator: "\n").map { String($0) }
+  }
+
+  /// `help --table`: all that the help says, as one JSON object, from which the man pages, the completions and the reference are
+  /// made. Not for users.
+  static func table() -> String {
+    var table = JSONWriter()
+    table.add("version", Uploader.version)
+    table.add("purpose", purpose)
+    table.add("example", example)
+    table.add("commands", CommandRow.all.map { json(of: $0) })
+    table.add("groups", OptionGroup.allCases.map { $0.rawValue })
+    table.add("options", Option.allCases.map { $0.json })
+    return table.finished()
+  }
+
+  private static func json(of row: CommandRow) -> JSONWriter {
+    var object = JSONWriter()
+    object.add("name", row.name)
+    object.add("synopsis", row.synopsis.text)
+    object.add("summary", row.summary.text)
+    guard let command = Command(rawValue: row.name) else { return object }
+    object.add("operands", row.operands.rawValue)
+    object.add("usage", lines(row.usage))
+    object.add("text", lines(row.text))
+    let codes = ExitCode.table(of: command)
+    object.add("exit_codes", codes.map { $0.code })
+    object.add("exit_meanings", codes.map { $0.meaning })
+    return object
+  }
+}
+
+extension Option {
+  /// Such as "-j, --jobs N".
+  fileprivate var usage: String {
+    var text = "--" + name
+    let letter = row.letter.text
+    if !letter.isEmpty { text = "-" + letter + ", " + text }
+    return takesArgument ? text + " " + row.argument.name.text : text
+  }
+
+  fileprivate func meaning(isBrief: Bool) -> String {
+    let row = row
+    var text = row.text.text
+    if row.argument.kind == .choice { text += ": " + row.argument.alternatives }
+    if isBrief { return text }
+    text += row.more.text
+    if has(.repeatable) { text += "; can be repeated" }
+    if row.standard.utf8CodeUnitCount > 0 { text += " (default: " + row.standard.text + ")" }
     return text
   }
 
-  private static func introduction(to command: Command) -> String {
-    switch command {
-    case .send:
-      """
-      Usage: gighive-upload send FILE... --server URL --label TEXT [options]
-             gighive-upload send FILE... --tus-url URL [options]
-             gighive-upload send FILE... --put-url URL [options]
-             gighive-upload send FILE... --multipart-url URL [options]
-             gighive-upload send --recursive DIR... --server URL --label TEXT [options]
-             gighive-upload send --from FILE --server URL [options]
+  fileprivate var json: JSONWriter {
+    var object = JSONWriter()
+    let row = row
+    object.add("name", name)
+    object.add("letter", row.letter.text)
+    object.add("argument", row.argument.name.text)
+    object.add("kind", row.argument.kind.rawValue)
+    object.add("words", row.argument.words)
+    object.add("group", row.group.rawValue)
+    object.add("commands", Command.allCases.filter { $0.takes(self) }.map { $0.rawValue })
+    object.add("traits", OptionTraits.names.filter { has($0.trait) }.map { $0.name })
+    object.add("text", meaning(isBrief: false))
+    object.add("default", row.standard.text)
+    return object
+  }
+}
 
-      Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
-      its SHA-256, which must match that of the file. Large files are sent with tus: if an upload is interrupted,
-      the same command, or gighive-upload resume --all, continues at the server's offset.
+/// A page of text that fits a terminal.
+private struct HelpPage {
+  private(set) var text = ""
+  let columns: Int
+  /// Where the meanings of a list begin.
+  var meaningColumn: Int
 
-      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+  init(columns: Int, meaningColumn: Int) {
+    self.columns = columns
+    self.meaningColumn = meaningColumn
+  }
 
-      """
-    case .watch:
-      """
-      Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
-             gighive-upload watch [options]
+  /// How wide a page is: no wider than the terminal, nor than what can be read with ease.
+  static func columns(of descriptor: Int32) -> Int {
+    let isTerminal = descriptor == 1 ? Console.isOutputTerminal : Console.isErrorTerminal
+    return isTerminal ? min(max(Console.terminalSize(of: descriptor).columns, 40), 120) : 80
+  }
 
-      Uploads every recording that appears in the directories and their subdirectories, and none twice. Runs until
-      SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program is writing to it and
-      it has not changed for the --settle time. Failures are retried; a recording that the server refuses is set
-      aside until it changes. Without DIR, the [watch DIR] sections of the configuration name the directories.
-      With --quiet, it logs errors only; --json works only with --dry-run. See docs/station.md for details.
+  /// Lines that stay as they are.
+  mutating func add(verbatim lines: String) { text += lines }
 
-      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+  /// A term of a list, and what it means.
+  mutating func add(_ term: String, _ meaning: String) { add("  " + term + " ", meaning, at: meaningColumn) }
 
-      """
-    case .resume:
-      """
-      Usage: gighive-upload resume ID... [options]
-             gighive-upload resume --all [options]
-
-      Resumes uploads that were interrupted or failed, with the options they were started with. Options given
-      here override the stored ones for this run only, except credentials, which are stored. If the password came
-      from $GIGHIVE_PASSWORD, set it again. --all skips uploads that another process is working on, and those
-      whose files are missing. With --server, --tus-url, --put-url or --multipart-url, it resumes only uploads to
-      that destination.
-
-      """
-    case .list:
-      """
-      Usage: gighive-upload list [--json]
-             gighive-upload list --forget [ID...]
-             gighive-upload list --prune AGE
-
-      Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token that
-      delete needs, until you delete, forget or prune them. A missing file is shown as gone, or as waiting for
-      its drive if its directory is missing or on another file system. Records of waiting files and of pending
-      uploads are never pruned. AGE takes ms, s, m, h, d and w.
-
-      """
-    case .cancel:
-      """
-      Usage: gighive-upload cancel ID... [options]
-
-      Cancels uploads that are not delivered yet, here and on the server. The files on this machine are kept.
-
-      """
-    case .status:
-      """
-      Usage: gighive-upload status [--json] [options]
-
-      Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting
-      recordings, those that were set aside and why, the last delivery and free space.
-
-      """
-    case .delete:
-      """
-      Usage: gighive-upload delete ID... [options]
-
-      Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine are kept.
-
-      """
-    case .clean:
-      """
-      Usage: gighive-upload clean DIR... --keep-free SIZE [options]
-
-      Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes
-      delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is free.
-      A file is removed only if it has not changed since its delivery, no program has it open, and the server
-      confirms that it still has it. With --server, --tus-url, --put-url or --multipart-url, it removes only files
-      that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
-
-      """
-    case .doctor:
-      """
-      Usage: gighive-upload doctor [FILE] --server URL [options]
-             gighive-upload doctor [FILE] --tus-url URL [options]
-             gighive-upload doctor [FILE] --multipart-url URL [options]
-
-      Checks everything between a recording and the server: this machine, the host name, the network, TLS, the
-      server, the credentials, and the server's limits for requests. It says what would fail, why, and what to do.
-      It sends no content unless you give --send-test or --link: it creates an empty upload, which it removes, and
-      asks whether the server would accept requests of several lengths, including FILE's. The exit code is that of
-      the first failure.
-
-      """
+  /// Words in lines that begin at the column, on the line of their label if it is short enough.
+  mutating func add(_ label: String, _ words: String, at column: Int) {
+    var line = label
+    func startLine() {
+      text += line + "\n"
+      line = ""
     }
+    if label.utf8.count > column { startLine() }
+    var isFirst = true
+    for word in words.split(separator: " ") {
+      if !isFirst, line.utf8.count + 1 + word.utf8.count > columns {
+        startLine()
+        isFirst = true
+      }
+      line += String(repeating: " ", count: isFirst ? max(0, column - line.utf8.count) : 1) + word
+      isFirst = false
+    }
+    startLine()
   }
 }
 

@@ -51,7 +51,7 @@ struct DestinationFilter {
 
   /// - Returns: nil if no destination was given.
   init?(_ options: [GivenOption], isAll: Bool) throws(UsageError) {
-    let destinations = options.filter { $0.option.isDestination }
+    let destinations = options.filter { $0.option.has(.destination) }
     guard let given = destinations.last else { return nil }
     guard isAll else { throw UsageError(given.label + " works only with --all, not with upload IDs.") }
     guard destinations.allSatisfy({ $0.option == given.option }) else {

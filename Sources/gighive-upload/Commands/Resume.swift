@@ -11,7 +11,8 @@ enum Resume {
     let filter = try DestinationFilter(options, isAll: isAll)
     let isStrict = options.contains { $0.option == .strict }
     guard isAll || !isStrict else { throw UsageError("--strict needs --all.") }
-    let own = options.filter { !isOwn($0.option) }
+    // A destination chooses uploads.
+    let own = options.filter { !$0.option.has(.destination) }
     let ceiling = try own.last { $0.option == .maxMemory }?.size()
     if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
 
@@ -46,11 +47,6 @@ enum Resume {
     }
     report.summarize()
     return outcomes.exitCode
-  }
-
-  /// Whether the option is about the command, and not about one upload.
-  private static func isOwn(_ option: Option) -> Bool {
-    option.isDestination || option == .all || option == .strict || option == .jobs
   }
 
   /// Resumes uploads in their order. Those in a row that share a configuration share an ``Uploader``.

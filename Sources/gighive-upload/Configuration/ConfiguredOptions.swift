@@ -49,12 +49,12 @@ enum ConfiguredOptions {
 
   /// Credentials for one host never reach another: a layer with a destination discards all that belongs to an earlier one.
   static func merged(_ options: [GivenOption], _ layer: [GivenOption]) -> [GivenOption] {
-    let hasDestination = layer.contains { $0.option.isDestination }
-    let hasCredentials = layer.contains { $0.isOn && $0.option.isCredential }
+    let hasDestination = layer.contains { $0.option.has(.destination) }
+    let hasCredentials = layer.contains { $0.isOn && $0.option.has(.credential) }
     return options.filter { earlier in
       if hasDestination, earlier.option.isBoundToDestination { return false }
-      if hasCredentials, earlier.option.isCredential { return false }
-      return !layer.contains { $0.option == earlier.option || $0.option.alternative == earlier.option }
+      if hasCredentials, earlier.option.has(.credential) { return false }
+      return !layer.contains { $0.option == earlier.option || $0.option.row.alternative == earlier.option }
     } + layer
   }
 
@@ -90,16 +90,15 @@ private struct Layers {
   init(
     _ file: ConfigurationFile, _ source: ConfigurationSource, section: String?, watching directory: LocalPath?
   ) throws(UsageError) {
-    let table = OptionTable.all
     var seen: [(section: Int?, option: Option)] = []
     for entry in file.entries {
       let place = source.name + ":" + String(entry.line) + ": "
-      let given = try Layers.option(entry, table, source, place)
+      let given = try Layers.option(entry, source, place)
       let isRepeated = seen.contains { $0.section == entry.section && $0.option == given.option }
-      guard given.option.isRepeatable || !isRepeated else {
-        throw UsageError(place + OptionTable.name(of: given.option) + " is given twice.")
+      guard given.option.has(.repeatable) || !isRepeated else {
+        throw UsageError(place + given.option.name + " is given twice.")
       }
-      if seen.contains(where: { $0.section == entry.section && $0.option.alternative == given.option }) {
+      if seen.contains(where: { $0.section == entry.section && $0.option.row.alternative == given.option }) {
         throw given.excluded
       }
       seen.append((entry.section, given.option))
@@ -115,115 +114,47 @@ private struct Layers {
   }
 
   private static func option(
-    _ entry: ConfigurationFile.Entry, _ table: [OptionDescription], _ source: ConfigurationSource, _ place: String
+    _ entry: ConfigurationFile.Entry, _ source: ConfigurationSource, _ place: String
   ) throws(UsageError) -> GivenOption {
-    guard let description = table.first(where: { $0.name.utf8.elementsEqual(entry.name) }) else {
-      let names = table.filter { $0.option.isAllowedInConfiguration }.map { $0.name }
+    guard let option = Option(named: entry.name) else {
+      let names = Option.configurable.map { $0.name }
       let nearest = Suggestion.nearest(to: Array(entry.name.drop { $0 == ASCII.hyphen }), among: names)
       throw UsageError(
         place + "unknown option \"" + PrintableText.line(String(decoding: entry.name, as: UTF8.self)) + "\"."
           + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
     }
-    guard description.option.isAllowedInConfiguration else {
-      throw UsageError(place + description.name + " works only on the command line, not in a configuration file.")
+    guard option.has(.configurable) else {
+      throw UsageError(place + option.name + " works only on the command line, not in a configuration file.")
     }
     var isOn = true
     var argument = LocalPath(bytes: entry.value)
-    if description.argument == nil {
+    if !option.takesArgument {
       guard entry.value.elementsEqual("yes".utf8) || entry.value.elementsEqual("no".utf8) else {
-        throw UsageError(place + description.name + ": use yes or no.")
+        throw UsageError(place + option.name + ": use yes or no.")
       }
       isOn = entry.value.elementsEqual("yes".utf8)
       argument = ""
-    } else if description.isPath {
-      argument = try path(argument, description, source, place)
-    } else if description.option == .after, let target = argument.moveTarget {
-      argument = argument.replacingTarget(with: try path(target, description, source, place))
+    } else if option.isPath {
+      argument = try path(argument, option, source, place)
+    } else if option == .after, let target = argument.moveTarget {
+      argument = argument.replacingTarget(with: try path(target, option, source, place))
     }
-    return GivenOption(option: description.option, argument: argument, place: place, isOn: isOn)
+    return GivenOption(option: option, argument: argument, place: place, isOn: isOn)
   }
 
   /// Relative names are relative to the file's directory, unless systemd has the secret.
   private static func path(
-    _ path: LocalPath, _ description: OptionDescription, _ source: ConfigurationSource, _ place: String
+    _ path: LocalPath, _ option: Option, _ source: ConfigurationSource, _ place: String
   ) throws(UsageError) -> LocalPath {
-    guard let first = path.bytes.first else { throw UsageError(place + description.name + ": the name is empty.") }
+    guard let first = path.bytes.first else { throw UsageError(place + option.name + ": the name is empty.") }
     if first == ASCII.slash { return path }
     if path.bytes.starts(with: "~/".utf8) {
       let home = environmentPath("HOME").map { LocalPath(bytes: $0.bytes + path.bytes.dropFirst()) }
       throw UsageError(
-        place + description.name + ": \"~\" is not expanded."
+        place + option.name + ": \"~\" is not expanded."
           + (home.map { " Did you mean " + PrintableText.line($0.text) + "?" } ?? ""))
     }
-    if description.option.isSecretFile { return CredentialStore.path(of: path, in: source.path) }
+    if option.has(.secret) { return CredentialStore.path(of: path, in: source.path) }
     return LocalPath(bytes: source.path.directory.bytes + [ASCII.slash] + path.bytes)
-  }
-}
-
-/// What a configuration file needs to know about an option.
-extension OptionDescription {
-  /// Whether its argument is the name of a file or directory on this machine.
-  var isPath: Bool { argument == "FILE" || argument == "DIR" }
-}
-
-extension Option {
-  /// Whether it can be given several times, and each one counts.
-  var isRepeatable: Bool { [.field, .pin, .header, .metadata, .match, .exclude].contains(self) }
-
-  /// Whether a configuration file can contain it. The others choose what one command does.
-  var isAllowedInConfiguration: Bool {
-    switch self {
-    case .help, .config, .to, .recursive, .from, .dryRun, .again, .all, .strict, .forget, .prune, .fileName: false
-    default: true
-    }
-  }
-
-  /// The option that this one replaces, and that is not given beside it.
-  var alternative: Option? {
-    switch self {
-    case .retries: .retryFor
-    case .retryFor: .retries
-    default: nil
-    }
-  }
-
-  var isDestination: Bool { [.server, .tusURL, .multipartURL, .putURL, .putURLFile].contains(self) }
-
-  /// Whether it belongs to one destination: its address, protocol, trust and credentials.
-  var isBoundToDestination: Bool {
-    switch self {
-    case .server, .multipartURL, .tusURL, .putURL, .putURLFile, .protocolChoice, .threshold: true
-    case .sharedSecrets, .cacert, .capath, .cert, .key, .pin, .insecure: true
-    case .header, .headerFile: true
-    default: isCredential
-    }
-  }
-
-  /// Whether it says whose credentials to use, or where they are. One of these replaces all earlier ones.
-  var isCredential: Bool {
-    switch self {
-    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile: true
-    default: false
-    }
-  }
-
-  /// Whether it describes the recording.
-  var isForm: Bool {
-    switch self {
-    case .label, .eventDate, .dayStarts, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes,
-      .field,
-      .metadata, .fileField, .fileName, .mime:
-      true
-    default: false
-    }
-  }
-
-  /// Whether its argument is a file that systemd can pass as a credential.
-  var isSecretFile: Bool {
-    switch self {
-    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .proxyPasswordFile, .headerFile, .key, .putURLFile:
-      true
-    default: false
-    }
   }
 }

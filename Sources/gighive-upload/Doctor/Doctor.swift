@@ -80,7 +80,7 @@ final class DoctorArguments {
       throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
     }
     if testLength != nil || measuresLink, case .multipart = destination {
-      let name = OptionTable.name(of: testLength != nil ? .sendTest : .link)
+      let name = (testLength != nil ? Option.sendTest : .link).name
       throw UsageError(
         "--" + name + " needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")
     }

@@ -65,10 +65,9 @@ struct WatchArguments {
     for given in options {
       switch given.option {
       case .settle: settings.settleMilliseconds = try given.duration()
-      case .existing: existing = try given.choice([("upload", .upload), ("skip", .skip)])
+      case .existing: existing = try given.choice([.upload, .skip])
       case .order:
-        settings.order =
-          try given.choice([("oldest", .oldest), ("newest", .newest), ("smallest", .smallest), ("name", .name)])
+        settings.order = try given.choice([.oldest, .newest, .smallest, .name])
       case .interface:
         guard !given.text.isEmpty, given.text.utf8.count <= Limits.zoneLength else {
           throw given.invalid("the name of a network interface, such as wlan0")
@@ -78,12 +77,12 @@ struct WatchArguments {
       default: break
       }
     }
-    for given in options where given.option.isSecretFile { try SecretFile.requireRegular(given.argument) }
+    for given in options where given.option.has(.secret) { try SecretFile.requireRegular(given.argument) }
     sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
     guard !sending.common.isJSON || sending.isDryRun else {
       throw UsageError("watch supports --json only with --dry-run.")
     }
-    let files = options.filter { $0.option.isSecretFile || [.cert, .cacert, .capath].contains($0.option) }
+    let files = options.filter { $0.option.isPath && ($0.option.has(.secret) || $0.option.isBoundToDestination) }
     let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile?.path : nil
     credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
     settings.jobs = sending.jobs
@@ -108,7 +107,7 @@ struct WatchArguments {
     var identity: [UInt8] = []
     for argument in workerArguments { identity += argument + [0] }
     for given in sending.options where ![.metrics, .onEvent, .quiet].contains(given.option) {
-      identity += Array(OptionTable.name(of: given.option).utf8) + [UInt8(ascii: "=")] + given.argument.bytes + [0]
+      identity += Array(given.option.name.utf8) + [UInt8(ascii: "=")] + given.argument.bytes + [0]
     }
     return identity
   }
@@ -127,21 +126,11 @@ struct WatchArguments {
     if sending.memoryCeiling == nil, shim_address_space() < ceiling {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
-    for given in options where command.takes(given.option) && !isOwn(given.option) {
-      var word = Array(("--" + OptionTable.name(of: given.option)).utf8)
-      if OptionTable.all.contains(where: { $0.option == given.option && $0.argument != nil }) {
-        word += [UInt8(ascii: "=")] + given.argument.bytes
-      }
+    for given in options where command.takes(given.option) && given.option.has(.passedOn) {
+      var word = Array(("--" + given.option.name).utf8)
+      if given.option.takesArgument { word += [UInt8(ascii: "=")] + given.argument.bytes }
       words.append(word)
     }
     return words
-  }
-
-  /// Whether the watcher itself does what the option says.
-  private static func isOwn(_ option: Option) -> Bool {
-    switch option {
-    case .match, .exclude, .minSize, .dryRun, .json, .quiet, .stateDir, .config, .to, .help: true
-    default: false
-    }
   }
 }

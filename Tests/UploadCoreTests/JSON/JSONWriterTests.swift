@@ -20,6 +20,13 @@ struct JSONWriterTests {
     #expect(writer.finished() == expected)
   }
 
+  @Test func listsOfTextsAreEscaped() {
+    var writer = JSONWriter()
+    writer.add("words", ["auto", "a\"b"])
+    writer.add("none", [String]())
+    #expect(writer.finished() == #"{"words":["auto","a\"b"],"none":[]}"#)
+  }
+
   @Test func anEmptyObjectIsTwoBraces() {
     #expect(JSONWriter().finished() == "{}")
   }
