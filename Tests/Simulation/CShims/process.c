@@ -16,5 +16,7 @@ void simulated_exchange_variables(simulated_variables *others) {
 
 // Each process adds the options anew.
 void simulated_forget_options(void) {
-    while (option_count > 0) free((void *)options[--option_count].name);
+    option_count = 0;
+    letter_count = 1;
+    memset(letters + 1, 0, sizeof letters - 1);
 }

@@ -13,7 +13,7 @@ enum Program {
 
   private static func command() throws(UsageError) -> Int32 {
     guard let command = Command(rawValue: CommandLineArguments.text(at: 1)) else { return ExitCode.usage }
-    let (given, operands) = try CommandLineArguments.parse(for: command)
+    let (given, operands, _) = try CommandLineArguments.parse(for: command)
     if command == .watch { return try Watch.run(given, operands) }
     let options = try ConfiguredOptions.options(with: given, for: command)
     return command == .clean
