@@ -28,7 +28,7 @@ OF_REMOVALS = set(
     "fcntl fstatat fsync ftruncate lstat openat openat2 pwrite realpath rename renameat2 statvfs unlink unlinkat".split())
 
 MUST_BE_REACHED = set(
-    "open openat openat2 pread pwrite read write dup fstat fstatat stat lstat statvfs utimensat futimens fsync ftruncate rename renameat2"
+    "open openat openat2 pread pwrite read write dup fstat fstatat stat lstat statvfs fsync ftruncate rename renameat2"
     " realpath fcntl flock mkdir opendir readdir unlink unlinkat close socket"
     " connect getsockopt setsockopt send sendfile recv poll ioctl getrandom eventfd pthread_create getaddrinfo getifaddrs sendmsg recvmsg inflate malloc calloc"
     " EVP_MD_CTX_new SSL_CTX_new SSL_new SSL_do_handshake SSL_read SSL_write SSL_CTX_load_verify_file"
