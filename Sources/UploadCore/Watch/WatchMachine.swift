@@ -347,13 +347,17 @@ package struct WatchMachine: Sendable {
 
   // MARK: From outside
 
+  /// The file that was given stays after its delivery for now, because another group still needs it.
+  package mutating func postponeRemoval(of path: [UInt8], now: Int64) { removals.add(path, now) }
+
   /// Another group has delivered the file, which may be what its removal waits for.
   package mutating func noteDeliveryElsewhere(of path: [UInt8], now: Int64) { removals.hasten(path, now) }
 
-  /// The finished recordings that wait to be sent. One that another group has delivered is finished, too.
+  /// The finished recordings that are still to be sent. One that another group has delivered is finished, too, also if it is set aside here.
   package func finished(deliveredBy other: WatchMachine) -> [[UInt8]] {
-    candidates.lazy.filter { $0.phase == .ready || !$0.isGiven && other.leftAlone.known.contains($0.file.key) }
-      .map { $0.path }
+    let known = other.leftAlone.known
+    return candidates.filter { $0.phase == .ready || $0.isGiven || known.contains($0.file.key) }.map { $0.path }
+      + leftAlone.setAside.filter { known.contains($0.key) }.map { $0.path }
   }
 
   /// A person asks for it: everything is tried again at once.

@@ -300,7 +300,9 @@ final class WatchGroup {
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
         guard let directory = directories.directory(of: path), let task = machine.give(path) else { break }
-        worker?.give(path, below: directory.path, task, keepsFile: !claim(path))
+        let isClaimed = claim(path)
+        if !isClaimed { machine.postponeRemoval(of: path, now: now) }
+        worker?.give(path, below: directory.path, task, keepsFile: !isClaimed)
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()
