@@ -203,6 +203,9 @@ package enum Limits {
   package static let retryBaseMilliseconds: Int64 = 1000
   package static let retryGrowthBits: Int64 = 2
   package static let retryGrowthCount: Int64 = 16
+  /// After so many retries, the longest delay is no shorter than this, in milliseconds.
+  package static let retryBurstCount: Int64 = 10
+  package static let retryBurstMilliseconds: Int64 = 100
   /// The most retries that can be set.
   package static let retryCount: Int64 = 1_000_000
   /// The longest Retry-After that is respected, in milliseconds (an hour).

@@ -2,7 +2,7 @@
 /// return at once.
 package struct RetryPolicy: Equatable, Sendable {
   package let limit: RetryLimit
-  /// The longest delay unless the server asks for more, in milliseconds.
+  /// The longest delay, in milliseconds, unless the server asks for more or has failed ``Limits/retryBurstCount`` times.
   package let maximumDelayMilliseconds: Int64
   /// Whether a large recording that was sent completely in vain is left to the caller, who sends others first.
   package var endsAfterFullSend = false
@@ -53,7 +53,9 @@ package struct RetryPolicy: Equatable, Sendable {
       return min(floor + Int64(random % UInt64(Limits.retryBaseMilliseconds)), longest)
     }
     let growth = min(failures - 1, Limits.retryGrowthCount) * Limits.retryGrowthBits
-    let step = min(maximumDelayMilliseconds, Limits.retryBaseMilliseconds << growth)
+    // Whatever the longest delay: a server that fails at once is not asked thousands of times a second.
+    let floor = failures > Limits.retryBurstCount ? Limits.retryBurstMilliseconds : 0
+    let step = max(floor, min(maximumDelayMilliseconds, Limits.retryBaseMilliseconds << growth))
     return min(step / 2 + Int64(random % UInt64(step - step / 2 + 1)), longest)
   }
 

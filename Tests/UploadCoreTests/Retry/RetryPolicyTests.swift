@@ -44,6 +44,12 @@ struct RetryPolicyTests {
     #expect(shortest > 60_000)
   }
 
+  @Test func aServerThatFailsAtOnceIsNotAskedThousandsOfTimesASecond() {
+    let hasty = RetryPolicy(.forever, maximumDelayMilliseconds: 0)
+    #expect((1...10).allSatisfy { delay(hasty, afterFailures: $0, random: .max) == 0 })
+    #expect([11, 1000, .max].allSatisfy { (delay(hasty, afterFailures: $0) ?? 0) >= 50 })
+  }
+
   @Test func aMinimumComesBeforeTheLongestDelayAndAfterTheServersWish() {
     let hasty = RetryPolicy(.failures(3), maximumDelayMilliseconds: 10)
     func delay(_ wish: Int64?, within remainder: RetryPolicy.Remainder = .unlimited) -> Int64? {
