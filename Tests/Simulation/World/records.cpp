@@ -286,7 +286,8 @@ void World::noteForm(int index, int start) {
 
 void World::checkRepetition(File &file, bool mayLackRecord) {
     // Without its record, nothing is known.
-    bool isUnknown = mayLackRecord || hasReadErrorOfRecord || hasUnsyncedParents || scenario.faults.rot > 0 || file.versions.size() > 1;
+    bool isUnknown = mayLackRecord || hasReadErrorOfRecord || hasUnsyncedParents || scenario.faults.rot > 0 || file.versions.size() > 1
+        || file.isSplit;
     if (!isUnknown && !file.mayRepeat) fail(file.name + " is stored once more, although nobody has asked for that");
     file.mayRepeat = false;
 }
@@ -340,8 +341,8 @@ void World::checkIsRecorded(const Upload &upload) {
     bool isRecorded = false, isSynced = false;
     for (auto &[id, known] : file.recorded) isRecorded = isRecorded || known == upload.id;
     for (auto &[id, known] : file.synced) isSynced = isSynced || known == upload.id;
-    // Bytes of an upload that the server said it does not have may have been in flight.
-    if (isSynced || file.versions.size() > 1 || upload.isComplete || upload.wasDisowned || kernel.isDead) return;
+    // Bytes of an upload that the server said it does not have may have been in flight. The records of the second name are not looked at.
+    if (isSynced || file.isSplit || file.versions.size() > 1 || upload.isComplete || upload.wasDisowned || kernel.isDead) return;
     if (mayLackRecord(upload.length)) return;
     fail("bytes for upload " + upload.id + ", which no record " + (isRecorded ? "on the disk " : "") + "has");
 }
