@@ -512,8 +512,9 @@ extension Limits {
   /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
   package static let spaceCheckMilliseconds: Int64 = 60_000
   package static let spaceRetryMilliseconds: Int64 = 600_000
-  /// When it is asked again whether other groups let recordings be removed, in milliseconds.
-  package static let spaceWaitMilliseconds: Int64 = 2000
+  /// How often a process asks its watcher whether it may remove a recording, and the pause before it asks again, in milliseconds.
+  package static let removalQuestionCount = 3
+  package static let removalQuestionPauseMilliseconds: Int64 = 200
   /// When a recording that another process works on is tried again, in milliseconds.
   package static let watchConflictMilliseconds: Int64 = 60_000
   /// The pause after a change of the network, because changes come in groups, in milliseconds.

@@ -89,19 +89,6 @@ def test_only_the_file_that_was_judged_is_sent(hive, program, rec, listed):
     assert sent(stub) == [b"a.wav", b"b.wav", b"f.wav"]
 
 
-def test_what_something_else_still_needs_stays_for_now(hive, send, rec, listed):
-    stub = hive()
-    file = rec("a.wav") / "a.wav"
-    line = {"file": str(file), "below": str(file.parent)}
-    for _ in range(2):
-        listed({**line, "keep": True})
-        send(stub, "--from", "list.jsonl", "--after", "delete").check()
-        assert sent(stub) == [b"a.wav"] and file.exists()
-    listed(line)
-    send(stub, "--from", "list.jsonl", "--after", "delete").check()
-    assert sent(stub) == [b"a.wav"] and not file.exists()
-
-
 @pytest.mark.parametrize("wrong", [1, {}, {"device": "1", "inode": 2}])
 def test_a_status_that_is_none_is_refused(hive, send, rec, listed, wrong):
     rec("a.wav")

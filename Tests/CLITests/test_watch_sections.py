@@ -104,6 +104,19 @@ def test_what_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tm
     assert file.exists()
 
 
+def test_what_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
+    """Its label is too long for the other server, so that it has no record there."""
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / f"{200 * 'a'}.wav")
+    text = section(tmp_path / "rec", after="delete", label="x", keep_free="1000T")
+    text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="{stem}{stem}")
+    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
+    has(stub, file)
+    watching.says("a.wav was kept: another section of the configuration cannot tell now whether it needs it.")
+    watching.stop()
+    assert file.exists()
+
+
 def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
     stub = hive()
     films = tmp_path / "rec" / "films"

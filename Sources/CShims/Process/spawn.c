@@ -47,7 +47,7 @@ int64_t shim_write(int32_t descriptor, const void *buffer, size_t length) {
 }
 
 static _Noreturn void become(
-    const char *path, const char *const *arguments, int32_t input, int32_t output, pid_t parent) {
+    const char *path, const char *const *arguments, int32_t input, int32_t output, int32_t answers, pid_t parent) {
     // Its own group: a signal of the terminal reaches only the watcher, which passes one on. A second one would cut it short.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -58,15 +58,16 @@ static _Noreturn void become(
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // Neither can be one of the standard streams, which are always open.
+    // None can be one of the standard streams, which are always open. What is SHIM_ANSWERS now is one of these, or not needed.
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0) _exit(127);
+    if (answers == SHIM_ANSWERS ? fcntl(answers, F_SETFD, 0) < 0 : dup2(answers, SHIM_ANSWERS) < 0) _exit(127);
     execv(path, (char *const *)arguments);
     _exit(127);
 }
 
-int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output) {
+int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output, int32_t answers) {
     pid_t parent = getpid(), child = fork();
-    if (child == 0) become(path, arguments, input, output, parent);
+    if (child == 0) become(path, arguments, input, output, answers, parent);
     return child < 0 ? -errno : child;
 }
 

@@ -43,9 +43,11 @@ int32_t shim_pipe(int32_t ends[2]);
 void shim_set_nonblocking(int32_t descriptor);
 // write(2), once.
 int64_t shim_write(int32_t descriptor, const void *buffer, size_t length);
-// Starts a program with these arguments (ending with NULL) and standard streams, in a process group of its own. It gets SIGTERM when
-// this process ends in any way. The process ID, or -errno; a program that cannot be executed ends with 127.
-int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output);
+// Starts a program with these arguments (ending with NULL), in a process group of its own. It has `input`, `output` and `answers` as its
+// descriptors 0, 1 and SHIM_ANSWERS, and gets SIGTERM when this process ends in any way. The process ID, or -errno; a program that cannot
+// be executed ends with 127.
+enum { SHIM_ANSWERS = 3 };
+int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output, int32_t answers);
 // Its exit code, SHIM_KILLED and the signal that ended it, or -EAGAIN while it runs.
 enum { SHIM_KILLED = 256 };
 int32_t shim_reap(int32_t process);

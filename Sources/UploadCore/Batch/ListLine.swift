@@ -29,8 +29,6 @@ package struct ListLine: Equatable, Sendable {
   package private(set) var seen: FileSighting?
   /// Whether the content is compared if it was delivered and may have been changed since. Otherwise its author asks for that later.
   package private(set) var isCompared = false
-  /// Whether the file stays for now, whatever is to become of it after its delivery: something else still needs it.
-  package private(set) var keepsFile = false
   package private(set) var options: [Option] = []
 
   package init(parsing line: [UInt8]) throws(ListLineError) {
@@ -53,9 +51,9 @@ package struct ListLine: Equatable, Sendable {
         seen = value
         continue
       }
-      if member.name == "compare" || member.name == "keep" {
+      if member.name == "compare" {
         guard case .bool(let value) = member.value else { throw .wrongValue(member: member.name) }
-        if member.name == "keep" { keepsFile = value } else { isCompared = value }
+        isCompared = value
         continue
       }
       let name = member.name.utf8.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : $0 }

@@ -29,6 +29,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   // Who else needs the file
   /// An unfinished upload of the same file, created at this time (seconds since 1970).
   case needed(upload: String, destination: String, since: Int64)
+  /// The watcher cannot tell now whether another of its sections needs it.
+  case perhapsNeeded
 
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
@@ -84,7 +86,8 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
+    case .unanswered, .interrupted, .needed, .perhapsNeeded, .open, .beingWritten, .unusableDirectory, .otherFileSystem,
+      .busy, .state,
       .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,

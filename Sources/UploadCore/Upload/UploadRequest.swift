@@ -35,8 +35,6 @@ public struct UploadRequest: Sendable {
   /// Whether an upload ends with ``PreviousDelivery/Evidence/comparable`` instead of comparing the content of a delivered file that may have
   /// been changed since: whoever asks for it asks again when nothing is left to send.
   package var defersComparison = false
-  /// Whether the file stays for now, and its removal is due. Whoever asks for it asks again when nothing else needs the file.
-  package var defersRemoval = false
   /// Whether the date in the event form is a default. A recording that was delivered with another default date, such as yesterday's,
   /// is not sent again.
   public var hasDefaultEventDate = false

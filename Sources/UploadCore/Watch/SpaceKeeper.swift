@@ -54,9 +54,6 @@ package struct SpaceKeeper: Sendable {
     return true
   }
 
-  /// What removing waits for is over soon.
-  package mutating func check(at time: Int64) { checkAt = min(checkAt ?? .max, time) }
-
   /// A recording was delivered, which may be one that can be removed.
   package mutating func noteDelivery() {
     hasMore = true

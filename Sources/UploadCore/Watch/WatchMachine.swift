@@ -298,9 +298,6 @@ package struct WatchMachine: Sendable {
     return .wait(until: until)
   }
 
-  /// What the worker has.
-  package var givenPaths: [[UInt8]] { candidates.lazy.filter { $0.isGiven }.map { $0.path } }
-
   private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
 
   /// Whether the worker can take another file. Files that only wait for the server do not take the place of others.
@@ -347,18 +344,8 @@ package struct WatchMachine: Sendable {
 
   // MARK: From outside
 
-  /// The file that was given stays after its delivery for now, because another group still needs it.
-  package mutating func postponeRemoval(of path: [UInt8], now: Int64) { removals.add(path, now) }
-
   /// Another group has delivered the file, which may be what its removal waits for.
   package mutating func noteDeliveryElsewhere(of path: [UInt8], now: Int64) { removals.hasten(path, now) }
-
-  /// The finished recordings that are still to be sent. One that another group has delivered is finished, too, also if it is set aside here.
-  package func finished(deliveredBy other: WatchMachine) -> [[UInt8]] {
-    let known = other.leftAlone.known
-    return candidates.filter { $0.phase == .ready || $0.isGiven || known.contains($0.file.key) }.map { $0.path }
-      + leftAlone.setAside.filter { known.contains($0.key) }.map { $0.path }
-  }
 
   /// A person asks for it: everything is tried again at once.
   package mutating func retryEverything(now: Int64) {
@@ -449,7 +436,7 @@ extension WatchMachine {
       health.noteInconclusive(now: now)
       candidates[index].seenAt = now
       startSettling(index, until: now + settings.settleMilliseconds)
-    case .removed, .kept, .other: break
+    case .removing, .removed, .kept, .other: break
     }
   }
 

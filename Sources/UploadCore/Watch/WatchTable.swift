@@ -83,14 +83,6 @@ package struct WatchTable: Sendable {
     return paths
   }
 
-  /// Whether a directory belongs to owners of both.
-  package func areShared(_ owners: Range<Int>, _ others: Range<Int>) -> Bool {
-    watches.contains { watch in
-      watch.entries.contains { !$0.isOfName && owners.contains($0.owner) }
-        && watch.entries.contains { !$0.isOfName && others.contains($0.owner) }
-    }
-  }
-
   /// What the kernel reports of a directory.
   package enum Event: Sendable {
     /// A file is there, has changed, or got other permissions.

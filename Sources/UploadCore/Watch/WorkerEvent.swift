@@ -45,6 +45,8 @@ package struct WorkerEvent: Equatable, Sendable {
     case failed(Failure)
     /// Not sent: it is not, or no longer, the finished recording that was given.
     case unsettled
+    /// It is about to be removed. The worker waits for the answer whether it may be.
+    case removing
     /// Removed after its delivery, or moved to this path.
     case removed(to: String?)
     /// Not removed although it was delivered; `isTemporary` if another attempt may succeed, `isUnanswered` if the server did not answer.
@@ -95,6 +97,7 @@ package struct WorkerEvent: Equatable, Sendable {
           status: value["answer"]?["status"]?.integer, waitMilliseconds: WorkerEvent.wait(value["wait_seconds"]),
           again: value["again"]?.string.flatMap { Reattempt(rawValue: $0) } ?? .soon))
     case "unsettled": self.kind = .unsettled
+    case "removing": self.kind = .removing
     case "removed": self.kind = .removed(to: value["to"]?.string)
     case "kept":
       self.kind = .kept(

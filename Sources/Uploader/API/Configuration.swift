@@ -36,6 +36,9 @@ public struct Configuration {
   public var userAgent = "gighive-upload/" + Uploader.version
   /// Called with lines about requests and responses, with secrets redacted.
   public var diagnostics: ((String) -> Void)?
+  /// Asked before a recording is removed after its delivery, by the path that it was given: whether nobody else needs it. It then has an
+  /// unfinished upload, which keeps it. nil if there is nobody to ask.
+  package var mayRemove: ((LocalPath) -> Bool)?
   /// Called with warnings. The upload continues.
   public var warnings: ((String) -> Void)?
 

@@ -286,6 +286,7 @@ extension KeptReason {
     case .needed(let upload, let destination, let since):
       "its upload " + upload + " to " + PrintableText.withoutQuery(destination) + ", begun "
         + DurationText.moment(since) + ", is not finished."
+    case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."
     case .unreadable(let error): error.message(of: "it")
     case .noStatus(let error): "it cannot be checked: " + error.text + "."

@@ -15,15 +15,17 @@ struct FileRemoval {
   private let removal: AfterDelivery.Removal
   private let trustsSettle: Bool
   private let directory: StateDirectory
+  private let mayRemove: ((LocalPath) -> Bool)?
 
   /// - Parameters:
   ///   - file: open since before its content was compared with what was delivered.
   ///   - record: its delivery, synced.
   ///   - parent: the file's directory.
   ///   - trustsSettle: see ``AfterDelivery/trustsSettle``.
+  ///   - mayRemove: see ``Configuration/mayRemove``.
   init(
     _ file: SourceFile, _ record: UploadRecord, _ removal: AfterDelivery.Removal, from parent: OpenDirectory,
-    trustsSettle: Bool, in directory: StateDirectory
+    trustsSettle: Bool, in directory: StateDirectory, mayRemove: ((LocalPath) -> Bool)?
   ) {
     self.file = file
     self.record = record
@@ -31,6 +33,7 @@ struct FileRemoval {
     self.removal = removal
     self.trustsSettle = trustsSettle
     self.directory = directory
+    self.mayRemove = mayRemove
     path = record.file.path
     entry = RemovalEntry(
       id: record.id, path: path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
@@ -57,8 +60,11 @@ struct FileRemoval {
   }
 
   /// Removes or moves the file, and its sidecar file (`FILE.upload`).
+  /// - Parameter given: the path by which others know it.
   /// - Returns: where it is now; nil if it is gone.
-  func run() throws(KeptReason) -> LocalPath? {
+  func run(askedAs given: LocalPath) throws(KeptReason) -> LocalPath? {
+    // They may begin an upload of it now, which is found below.
+    if let mayRemove, !mayRemove(given) { throw .perhapsNeeded }
     let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
     let hidden = entry.privatePath
@@ -347,13 +353,15 @@ extension Uploader {
   ///   - record: its record, which must be locked.
   ///   - path: where the file is.
   ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
+  ///   - given: the path by which others know it.
   ///   - after: its `trustsServer` and `trustsSettle` apply.
   ///   - isForGigHive: whether it was delivered to a GigHive.
   ///   - isDryRun: checks everything, and removes nothing.
   /// - Returns: where the file is now; nil if it is gone, or would be.
   package func removeFile(
     of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
-    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, in directory: StateDirectory, cancellation: Cancellation
+    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath, in directory: StateDirectory,
+    cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
     let parent = try FileRemoval.parent(of: path, below: root)
@@ -362,13 +370,15 @@ extension Uploader {
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
     } catch { throw .unreadable(error) }
-    let removal = FileRemoval(file, record, removal, from: parent, trustsSettle: after.trustsSettle, in: directory)
+    let removal = FileRemoval(
+      file, record, removal, from: parent, trustsSettle: after.trustsSettle, in: directory,
+      mayRemove: shared.configuration.mayRemove)
     try removal.check()
     try removal.checkUnused()
     let stored = try after.requirement(for: record, isForGigHive: isForGigHive)
     try proveContent(of: file, record, cancellation)
     if let stored { try examine(stored, after, cancellation) }
-    return isDryRun ? nil : try removal.run()
+    return isDryRun ? nil : try removal.run(askedAs: given)
   }
 
   private func examine(

@@ -126,7 +126,7 @@ final class UploadJob: Steppable {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
-    guard let removal, !request.defersRemoval else { return nil }
+    guard let removal else { return nil }
     return beginRemoval(removal, delivery, file, isRecorded: isRecorded, now)
   }
 
@@ -148,7 +148,8 @@ final class UploadJob: Steppable {
     do throws(KeptReason) {
       fileRemoval = FileRemoval(
         file, record.record, removal, from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
-        trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
+        trustsSettle: request.afterDelivery.trustsSettle, in: record.directory,
+        mayRemove: shared.configuration.mayRemove)
       try fileRemoval.check()
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
     } catch { return keep(error, delivery) }
@@ -181,7 +182,7 @@ final class UploadJob: Steppable {
 
   private func remove(_ removal: FileRemoval, _ delivery: Delivery) -> Wait? {
     var delivery = delivery
-    do throws(KeptReason) { delivery.aftermath = .removed(to: try removal.run()) } catch {
+    do throws(KeptReason) { delivery.aftermath = .removed(to: try removal.run(askedAs: request.file)) } catch {
       return keep(error, delivery)
     }
     state = .delivered(delivery)

@@ -64,7 +64,7 @@ enum CommandLineArguments {
     if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
-    let nearest = Suggestion.nearest(to: word, among: Option.allCases.map { $0.name })
+    let nearest = Suggestion.nearest(to: word, among: Option.documented.map { $0.name })
     return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
   }
 

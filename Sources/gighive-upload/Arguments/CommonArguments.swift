@@ -12,6 +12,8 @@ struct CommonArguments {
   private(set) var isQuiet = false
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
+  /// Whether a watcher has started this process.
+  private var asksWatcher = false
   private var stateDirectory: LocalPath?
   /// Where a configuration file gives it, such as "FILE:12: "; nil if none does.
   private(set) var statePlace: String?
@@ -99,6 +101,7 @@ struct CommonArguments {
     configuration.allowsSharedSecrets = credentials.allowsShared
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
+    if asksWatcher { configuration.mayRemove = { WatcherQuestion.mayRemove($0, report) } }
     if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not verified.") }
     if target.scheme == .http, MulticastDNSQuery.isAsked(for: host), !configuration.credentials.fields.isEmpty {
       report.warn(
@@ -147,6 +150,7 @@ struct CommonArguments {
     case .quiet: isQuiet = true
     case .verbose: isVerbose = true
     case .help: wantsHelp = true
+    case .asksWatcher: asksWatcher = true
     default:
       if try applyToTimeouts(given) { return true }
       if try applyToCredentials(given) { return true }

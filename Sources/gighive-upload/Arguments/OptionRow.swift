@@ -102,6 +102,8 @@ enum OptionGroup: String, CaseIterable {
   case watching = "Watching"
   case afterDelivery = "After delivery"
   case output = "Output"
+  /// Not for people.
+  case none = ""
 }
 
 /// What is true of an option.
@@ -167,6 +169,9 @@ extension Option {
 
   /// The options that a configuration file can contain.
   @inline(never)
+  /// Those that people can give.
+  static var documented: [Option] { allCases.filter { $0.row.group != .none } }
+
   static var configurable: [Option] { allCases.filter { $0.has(.configurable) } }
 
   /// Whether it belongs to one destination: its address, protocol, trust and credentials.

@@ -16,6 +16,7 @@ enum Option: Int32, CaseIterable {
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
+  case asksWatcher
 
   // MARK: The table
 
@@ -366,6 +367,8 @@ enum Option: Int32, CaseIterable {
         "show requests and responses, with secrets redacted")
     case .help:
       .init("help", letter: "h", .none, .output, .all, .everyday, "show this help")
+    case .asksWatcher:
+      .init("ask-watcher", .none, .none, [.send, .clean], [], "ask descriptor 3 before a recording is removed")
     }
   }
 }

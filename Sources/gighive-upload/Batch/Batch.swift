@@ -203,7 +203,7 @@ final class Batch {
         return BatchFile(
           path: LocalPath(bytes: line.file), foundBelow: line.foundBelow.map { LocalPath(bytes: $0) },
           needsRecord: line.foundBelow != nil, judged: line.seen, isCompared: line.isCompared,
-          isKept: line.keepsFile, options: try line.given(place))
+          options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil
@@ -252,8 +252,6 @@ struct BatchFile {
   var judged: FileSighting?
   /// Whether its content is compared if it was delivered and may have been changed since, now that nothing else is to be sent.
   var isCompared = false
-  /// Whether it stays for now, because something else still needs it.
-  var isKept = false
   /// What a list says about it.
   var options: [GivenOption] = []
 
@@ -315,7 +313,7 @@ final class DueRemovals {
   func keepIfDue(_ recordID: String, of request: Int) -> Bool {
     guard records.directory.isRemovalDue(recordID) else { return false }
     let file = file(request)
-    if !file.isKept, due.count < Limits.dueRemovalCount { due.append((recordID, file)) }
+    if due.count < Limits.dueRemovalCount { due.append((recordID, file)) }
     return true
   }
 
@@ -326,7 +324,7 @@ final class DueRemovals {
     for (recordID, file) in due where !cancellation.isCancelled && !cancellation.isFinishing {
       do throws(StateError) {
         guard let record = try records.directory.current(recordID),
-          let reason = try remover.remove(record, at: file.path, below: file.foundBelow)
+          let reason = try remover.remove(record, at: file.path, below: file.foundBelow, askedAs: file.path)
         else { continue }
         if reason.endsRemoval { records.directory.clearRemovalDue(recordID) }
       } catch { report.warn(UploadError.state(error).explanation) }

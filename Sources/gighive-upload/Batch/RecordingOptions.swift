@@ -99,7 +99,6 @@ extension SendArguments {
     request.needsRecord = file.needsRecord
     request.judged = file.judged
     request.defersComparison = !file.isCompared
-    request.defersRemoval = file.isKept
     let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
     request.sidecar = sidecar?.seen
     let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)

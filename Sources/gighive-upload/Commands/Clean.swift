@@ -60,7 +60,8 @@ enum Clean {
       while free().usable < wanted, let record = try walk.next() {
         Console.awaitAdmission(cancellation)
         if cancellation.isCancelled { break }
-        if let path = place.location(of: record) { try remover.remove(record, at: path, below: place.path) }
+        guard let path = place.location(of: record) else { continue }
+        try remover.remove(record, at: path, below: place.path, askedAs: place.given(path))
       }
     } catch { return Records.fail(error, report) }
     let free = free()
@@ -96,6 +97,7 @@ enum Clean {
 private final class CleanedDirectory {
   /// Without links.
   let path: LocalPath
+  private let givenPath: LocalPath
   private let device: UInt64
   /// The last directory of a record, and its path without links if it is below this one.
   private var last: (directory: LocalPath, real: LocalPath?)?
@@ -107,7 +109,13 @@ private final class CleanedDirectory {
       shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, FreeSpace(at: path) != nil
     else { return nil }
     self.path = path
+    givenPath = directory.withoutFinalSlashes
     device = status.device
+  }
+
+  /// A path in it, as whoever named the directory knows it.
+  func given(_ file: LocalPath) -> LocalPath {
+    LocalPath(bytes: givenPath.bytes + file.bytes.dropFirst(path.bytes.count))
   }
 
   /// Nothing if the file system no longer says.

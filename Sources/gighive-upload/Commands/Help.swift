@@ -34,7 +34,7 @@ enum Help {
       page.add(label, "gighive-upload " + usage, at: 7)
       label = ""
     }
-    let options = Option.allCases.filter { command.takes($0) }
+    let options = Option.documented.filter { command.takes($0) }
     if isBrief {
       page.add(verbatim: "\n")
       for option in options where option.has(.everyday) { page.add(option.usage, option.meaning(isBrief: true)) }
@@ -71,8 +71,8 @@ enum Help {
     table.add("purpose", purpose)
     table.add("example", example)
     table.add("commands", CommandRow.all.map { json(of: $0) })
-    table.add("groups", OptionGroup.allCases.map { $0.rawValue })
-    table.add("options", Option.allCases.map { $0.json })
+    table.add("groups", OptionGroup.allCases.filter { $0 != .none }.map { $0.rawValue })
+    table.add("options", Option.documented.map { $0.json })
     return table.finished()
   }
 

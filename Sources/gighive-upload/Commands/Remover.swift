@@ -46,9 +46,12 @@ final class Remover {
   /// - Parameters:
   ///   - path: where it is.
   ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
+  ///   - given: the path by which a watcher knows it.
   /// - Returns: why it is kept; nil if it is removed, or there is nothing to remove.
   @discardableResult
-  func remove(_ known: UploadRecord, at path: LocalPath, below root: LocalPath?) throws(StateError) -> KeptReason? {
+  func remove(
+    _ known: UploadRecord, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath
+  ) throws(StateError) -> KeptReason? {
     if !isDryRun { records.directory.reserveForRemovals(in: root ?? path.directory) }
     // Another process is working on it.
     guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
@@ -71,7 +74,7 @@ final class Remover {
     do throws(KeptReason) {
       target = try uploader.removeFile(
         of: record, removal, after, isForGigHive: StoredOptions.name(.server, in: record.note),
-        isDryRun: isDryRun, at: path, below: root, in: records.directory, cancellation: cancellation)
+        isDryRun: isDryRun, at: path, below: root, askedAs: given, in: records.directory, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error, recordID: record.id)

@@ -410,6 +410,11 @@ extension Report {
     }
   }
 
+  /// Asks the watcher about a file (``WatcherQuestion``).
+  func removing(_ file: LocalPath) {
+    Console.out(event("removing", recordID: nil, file: file.absolute ?? file).finished())
+  }
+
   /// Reports a file that was removed from this machine.
   /// - Parameter target: where it is now; nil if it is gone.
   func removed(_ file: LocalPath, to target: LocalPath?, recordID: String?, assetID: Int64?) {

@@ -76,12 +76,15 @@ final class FileInspector {
   /// Makes sure that a record says that the file is to be sent, if it is.
   /// - Returns: false if that is not possible now, also if the file may not be read: that can be allowed at any time.
   func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?) -> Bool {
-    let inspection = inspect(
-      path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false })
-    guard case .file = inspection,
-      let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), foundBelow: root))
-    else { return inspection != .unknown && !takeBar() }
-    return finder.begin(request)
+    switch inspect(path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false }) {
+    case .unknown: return false
+    case .nothing, .known, .delivered: return !takeBar()
+    case .file:
+      let file = BatchFile(path: LocalPath(bytes: path), foundBelow: root)
+      // Without a description, perhaps because its sidecar cannot be read now.
+      guard let request = try? arguments.sending.request(for: file) else { return false }
+      return finder.begin(request)
+    }
   }
 
   private func directory(of file: LocalPath, below root: LocalPath) throws(SystemError) -> OpenDirectory {

@@ -44,9 +44,6 @@ final class InotifyWatches {
     table.paths(of: file.directory).map { $0.appendingName(file.name.bytes) }
   }
 
-  /// Whether owners of both watch a directory.
-  func areShared(_ owners: Range<Int>, _ others: Range<Int>) -> Bool { table.areShared(owners, others) }
-
   /// Ends the watches of directories that later scans have not found.
   func prune(_ owner: Int, before scan: Int) {
     for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }

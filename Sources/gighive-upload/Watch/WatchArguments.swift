@@ -119,7 +119,9 @@ struct WatchArguments {
     _ command: Command, _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
   ) -> [[UInt8]] {
     let own = command == .send ? ["--from=-", "--json-progress=5s", "--retry-for=1m"] : []
-    var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config="] + own).map { Array($0.utf8) }
+    var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config=", "--ask-watcher"] + own).map {
+      Array($0.utf8)
+    }
     words.append(Array("--state-dir=".utf8) + state.bytes)
     // A program that is linked dynamically needs more for its libraries alone.
     let ceiling = Limits.workerMemory(jobs: sending.jobs)

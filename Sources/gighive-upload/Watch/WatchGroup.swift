@@ -171,25 +171,14 @@ final class WatchGroup {
     }
   }
 
+  func watches(_ path: [UInt8]) -> Bool { directories.directory(of: path) != nil }
+
   /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }
     defer { inspector.forgetFileSystem() }
     return inspector.claim(path, below: directory.path, existing: directory.existing)
-  }
-
-  /// The same for all files that another group may remove. Both must have found them.
-  func claimAll(before other: WatchGroup) -> Bool {
-    !directories.isScanning && !other.directories.isScanning
-      && machine.finished(deliveredBy: other.machine).allSatisfy { claim($0) }
-  }
-
-  /// Whether it watches a directory of the other group, or one in it.
-  func overlaps(_ other: WatchGroup) -> Bool {
-    arguments.directories.contains { path in
-      other.arguments.directories.contains { path.contains($0.bytes) || $0.contains(path.bytes) || $0 == path }
-    } || inotify.areShared(owners, other.owners)
   }
 
   func takeDelivered() -> [[UInt8]] {
@@ -208,13 +197,13 @@ final class WatchGroup {
   /// Does what is possible without waiting.
   /// - Parameters:
   ///   - mayClean: whether recordings may be removed because space runs short.
-  ///   - claim: called before a file is sent, so that the other groups claim it. Returns false if one of them cannot now: then the file
-  ///     stays, and its removal is tried again later.
+  ///   - claim: see ``WatchLoop/claim(_:for:)``. Asked before a file is removed, and when it is given to the worker, so that a `clean` that
+  ///     somebody else runs keeps it, too.
   /// - Returns: when to come back at the latest (monotonic clock).
-  func step(now: Int64, mayClean: () -> WatchSpace.Permission, claim: ([UInt8]) -> Bool) -> Int64 {
+  func step(now: Int64, mayClean: () -> Bool, claim: ([UInt8]) -> Bool) -> Int64 {
     // Nor does an open directory keep its drive from being unmounted.
     defer { inspector.forgetFileSystem() }
-    stepWorker(now)
+    stepWorker(now, claim)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
       checkAt = now
@@ -232,7 +221,7 @@ final class WatchGroup {
     recallSetAside(now)
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     let isFree = machine.block == nil || machine.block == .formerUpload
-    for notice in stepSpace(now, mayClean: { isFree ? mayClean() : .no }) { tell(notice) }
+    for notice in stepSpace(now, mayClean: { isFree && mayClean() }, claim) { tell(notice) }
     var until = min(act(now, claim), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
@@ -300,9 +289,8 @@ final class WatchGroup {
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
         guard let directory = directories.directory(of: path), let task = machine.give(path) else { break }
-        let isClaimed = claim(path)
-        if !isClaimed { machine.postponeRemoval(of: path, now: now) }
-        worker?.give(path, below: directory.path, task, keepsFile: !isClaimed)
+        _ = claim(path)
+        worker?.give(path, below: directory.path, task)
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()
@@ -327,10 +315,10 @@ final class WatchGroup {
     }
   }
 
-  private func stepWorker(_ now: Int64) {
+  private func stepWorker(_ now: Int64, _ claim: ([UInt8]) -> Bool) {
     guard let worker else { return }
     let unixSeconds = shim_unix_seconds()
-    let end = worker.step {
+    let end = worker.step(mayRemove: claim) {
       machine.handle($0, now: now, unixSeconds: unixSeconds)
       if case .delivered = $0.kind {
         space?.noteDelivery()
@@ -345,9 +333,9 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  private func stepSpace(_ now: Int64, mayClean: () -> WatchSpace.Permission) -> [WatchNotice] {
+  private func stepSpace(_ now: Int64, mayClean: () -> Bool, _ claim: ([UInt8]) -> Bool) -> [WatchNotice] {
     guard let space else { return [] }
-    return space.step(now: now, mayClean: mayClean) {
+    return space.step(now: now, mayClean: mayClean, mayRemove: claim) {
       machine.handle($0, now: now, unixSeconds: shim_unix_seconds())
       hasChanged = true
     }
@@ -370,9 +358,9 @@ final class WatchGroup {
 
   /// Reads the last events of its processes, after they were asked to end. Their interruption is not reported.
   /// - Returns: whether they have ended.
-  func hasEnded(now: Int64) -> Bool {
-    stepWorker(now)
-    _ = stepSpace(now, mayClean: { .no })
+  func hasEnded(now: Int64, claim: ([UInt8]) -> Bool) -> Bool {
+    stepWorker(now, claim)
+    _ = stepSpace(now, mayClean: { false }, claim)
     for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
     writeSetAside(.max)
     return isIdle

@@ -74,7 +74,7 @@ final class WatchLoop {
       stepRetired(now)
       var until = networkAt
       for group in groups {
-        let next = group.step(now: now, mayClean: { mayClean(group) }, claim: { claim($0, for: group) })
+        let next = group.step(now: now, mayClean: { mayClean }, claim: { claim($0, for: group) })
         until = min(until, next)
         if tellOthers(of: group, now) { until = now }
       }
@@ -86,19 +86,16 @@ final class WatchLoop {
 
   // MARK: Directories of several groups
 
-  /// Before a group sends a file: all others that are to send it, too, claim it, by whichever path.
+  /// All other groups that are to send a file make sure that it stays until they have, by whichever path they know it.
+  /// - Returns: false if one of them cannot do so now, or the path is none of the group's.
   private func claim(_ path: [UInt8], for group: WatchGroup) -> Bool {
-    if groups.count == 1 { return true }
+    guard group.watches(path) else { return false }
     let paths = inotify.paths(of: LocalPath(bytes: path))
     return groups.allSatisfy { other in other === group || paths.allSatisfy { other.claim($0.bytes) } }
   }
 
-  /// Whether a group may remove recordings because space is short: two that do so at the same time would remove too much, and others must
-  /// have claimed what they still have to send, as a section that was added a moment ago.
-  private func mayClean(_ group: WatchGroup) -> WatchSpace.Permission {
-    !(groups + retired).contains { $0.isCleaning }
-      && groups.allSatisfy { $0 === group || !$0.overlaps(group) || $0.claimAll(before: group) } ? .yes : .soon
-  }
+  /// Whether recordings may be removed because space is short. Two that do so at the same time would remove too much.
+  private var mayClean: Bool { !(groups + retired).contains { $0.isCleaning } }
 
   /// What the group has delivered may be removed by others now.
   /// - Returns: whether there was anything.
@@ -201,10 +198,6 @@ final class WatchLoop {
       group.wait(for: retired)
       _ = group.openDirectories()
     }
-    // What is being sent may be removed at its end, and a new group may still have to send it.
-    for group in groups + retired {
-      for path in group.machine.givenPaths { _ = claim(path, for: group) }
-    }
     outputs.tell(
       WatchNotice(
         .started,
@@ -223,7 +216,7 @@ final class WatchLoop {
   }
 
   private func stepRetired(_ now: Int64) {
-    for group in retired where group.hasEnded(now: now) {
+    for group in retired where group.hasEnded(now: now, claim: { claim($0, for: group) }) {
       retired.removeAll { $0 === group }
       hand([group], to: groups)
       for other in groups { other.noteEnd(of: group) }
@@ -243,7 +236,7 @@ final class WatchLoop {
       let now = shim_monotonic_milliseconds()
       outputs.step(now: now)
       // All of them, even while the first one has not ended.
-      let ended = groups.map { $0.hasEnded(now: now) }
+      let ended = groups.map { group in group.hasEnded(now: now, claim: { claim($0, for: group) }) }
       if ended.allSatisfy({ $0 }) { break }
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true

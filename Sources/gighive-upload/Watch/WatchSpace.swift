@@ -14,9 +14,6 @@ final class WatchSpace {
     var problem: String?
   }
 
-  /// Whether recordings may be removed now. What others have to do first does not take long.
-  enum Permission { case yes, soon, no }
-
   /// How much is to be free, in bytes.
   private let wanted: Int64
   private let arguments: [[UInt8]]
@@ -60,10 +57,13 @@ final class WatchSpace {
   /// Does what is possible without waiting.
   /// - Parameters:
   ///   - mayClean: whether a process may be started; only one at a time removes recordings. Asked when space is short.
+  ///   - mayRemove: asked before a recording is removed.
   ///   - event: called with each recording that was removed.
   /// - Returns: what must be reported.
-  func step(now: Int64, mayClean: () -> Permission, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
-    var notices = follow(now, event)
+  func step(
+    now: Int64, mayClean: () -> Bool, mayRemove: ([UInt8]) -> Bool, _ event: (WorkerEvent) -> Void
+  ) -> [WatchNotice] {
+    var notices = follow(now, mayRemove, event)
     guard run == nil else { return notices }
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
       let directory = directories[index]
@@ -74,11 +74,7 @@ final class WatchSpace {
       }
       let free = space?.usable
       let isShort = free.map { $0 < wanted } ?? false
-      let permission = isShort ? mayClean() : .no
-      defer {
-        if permission == .soon { keepers[index].check(at: now + Limits.spaceWaitMilliseconds) }
-      }
-      switch keepers[index].check(free: free, mayClean: permission == .yes && run == nil, now: now) {
+      switch keepers[index].check(free: free, mayClean: isShort && run == nil && mayClean(), now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)
       case .notFreed:
@@ -100,9 +96,11 @@ final class WatchSpace {
     }
   }
 
-  private func follow(_ now: Int64, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
+  private func follow(
+    _ now: Int64, _ mayRemove: ([UInt8]) -> Bool, _ event: (WorkerEvent) -> Void
+  ) -> [WatchNotice] {
     guard var current = run else { return [] }
-    let end = current.worker.step {
+    let end = current.worker.step(mayRemove: mayRemove) {
       switch $0.kind {
       case .removed: event($0)
       case .kept(let message, _, _): if current.kept == nil { current.kept = message }

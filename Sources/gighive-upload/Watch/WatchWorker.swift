@@ -8,6 +8,7 @@ final class WatchWorker {
   /// -1 once it is closed.
   private var input: Int32
   private var output: Int32
+  private let answers: Int32
   private var lines = WorkerLines()
   /// What its input has not accepted yet.
   private var pending: [UInt8] = []
@@ -19,22 +20,27 @@ final class WatchWorker {
   init(_ arguments: [[UInt8]]) throws(SystemError) {
     var toWorker: [Int32] = [-1, -1]
     var fromWorker: [Int32] = [-1, -1]
+    var answering: [Int32] = [-1, -1]
     var result = shim_pipe(&toWorker)
     if result == 0 { result = shim_pipe(&fromWorker) }
-    if result == 0 { result = WatchWorker.spawn(arguments, toWorker[0], fromWorker[1]) }
-    for descriptor in [toWorker[0], fromWorker[1]] + (result < 0 ? [toWorker[1], fromWorker[0]] : [])
-    where descriptor >= 0 {
+    if result == 0 { result = shim_pipe(&answering) }
+    if result == 0 { result = WatchWorker.spawn(arguments, toWorker[0], fromWorker[1], answering[0]) }
+    let own = [toWorker[1], fromWorker[0], answering[1]]
+    for descriptor in [toWorker[0], fromWorker[1], answering[0]] + (result < 0 ? own : []) where descriptor >= 0 {
       _ = shim_close(descriptor)
     }
     guard result > 0 else { throw SystemError(result: result) }
     process = result
     input = toWorker[1]
     output = fromWorker[0]
+    answers = answering[1]
     shim_set_nonblocking(input)
     shim_set_nonblocking(output)
   }
 
-  private static func spawn(_ arguments: [[UInt8]], _ input: Int32, _ output: Int32) -> Int32 {
+  private static func spawn(
+    _ arguments: [[UInt8]], _ input: Int32, _ output: Int32, _ answers: Int32
+  ) -> Int32 {
     var text: [CChar] = []
     var starts: [Int] = []
     for argument in arguments {
@@ -43,7 +49,7 @@ final class WatchWorker {
     }
     return text.withUnsafeBufferPointer { text in
       let pointers = starts.map { text.baseAddress! + $0 } as [UnsafePointer<CChar>?] + [nil]
-      return shim_spawn("/proc/self/exe", pointers, input, output)
+      return shim_spawn("/proc/self/exe", pointers, input, output, answers)
     }
   }
 
@@ -57,16 +63,13 @@ final class WatchWorker {
     return entries
   }
 
-  /// - Parameters:
-  ///   - root: the watched directory that it is in.
-  ///   - keepsFile: whether it stays for now, whatever is to become of it after its delivery.
-  func give(_ file: [UInt8], below root: LocalPath, _ task: WatchMachine.Task, keepsFile: Bool) {
+  /// - Parameter root: the watched directory that it is in.
+  func give(_ file: [UInt8], below root: LocalPath, _ task: WatchMachine.Task) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
     line.add(file: root, as: "below")
     line.add("seen", task.seen.encoded())
     if task.isComparison { line.add("compare", true) }
-    if keepsFile { line.add("keep", true) }
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }
@@ -91,9 +94,11 @@ final class WatchWorker {
   }
 
   /// Reads and writes what is possible without waiting.
-  /// - Parameter event: called with each of its events.
+  /// - Parameters:
+  ///   - mayRemove: asked before it removes a recording.
+  ///   - event: called with each of its events.
   /// - Returns: how it ended; nil as long as it runs.
-  func step(_ event: (WorkerEvent) -> Void) -> WatchMachine.WorkerEnd? {
+  func step(mayRemove: ([UInt8]) -> Bool, _ event: (WorkerEvent) -> Void) -> WatchMachine.WorkerEnd? {
     write()
     stopSignal = shim_stop_signal(process, stopSignal)
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -104,7 +109,10 @@ final class WatchWorker {
         _ = shim_close(output)
         output = -1
       } else {
-        lines.add(buffer[..<Int(count)]) { if let parsed = WorkerEvent(parsing: $0) { event(parsed) } }
+        lines.add(buffer[..<Int(count)]) {
+          guard let parsed = WorkerEvent(parsing: $0) else { return }
+          if parsed.kind == .removing { answer(parsed.path.map(mayRemove) ?? false) } else { event(parsed) }
+        }
       }
     }
     guard output < 0 else { return nil }
@@ -112,8 +120,12 @@ final class WatchWorker {
     if result < 0 { return nil }
     if input >= 0 { _ = shim_close(input) }
     input = -1
+    _ = shim_close(answers)
     return Int(result) >= SHIM_KILLED ? .killed(signal: result - Int32(SHIM_KILLED)) : .exited(result)
   }
+
+  /// A byte, for which there is room: it asks one question at a time.
+  private func answer(_ mayRemove: Bool) { _ = shim_write(answers, [mayRemove ? WatcherQuestion.yes : 0], 1) }
 
   /// Has it end where little is lost, and begin with nothing else.
   func finish() {

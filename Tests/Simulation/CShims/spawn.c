@@ -4,9 +4,9 @@
 #include "../../../Sources/CShims/Process/spawn.c"
 #undef shim_spawn
 
-int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output) {
+int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output, int32_t answers) {
     (void)path;
-    return simulated_spawn(arguments, input, output);
+    return simulated_spawn(arguments, input, output, answers);
 }
 
 void simulated_exchange_watchers_variables(simulated_watchers_variables *others) {

@@ -96,7 +96,8 @@ enum Scenario {
         do throws(KeptReason) {
           _ = try uploader.removeFile(
             of: record, removal, after, isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0,
-            isDryRun: false, at: path, below: nil, in: directory, cancellation: Cancellation())
+            isDryRun: false, at: path, below: nil, askedAs: path, in: directory,
+            cancellation: Cancellation())
         } catch {
           if isDue, error.endsRemoval { directory.clearRemovalDue(record.id) }
           kept(index(record, plan), error)

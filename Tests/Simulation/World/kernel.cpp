@@ -28,7 +28,7 @@ int Kernel::open(Handle handle) {
 }
 
 Handle *Kernel::find(int descriptor, const char *call) {
-    bool isStandard = current && descriptor >= 0 && descriptor < 3;
+    bool isStandard = current && descriptor >= 0 && descriptor < 4;
     auto found = handles.find(isStandard ? current->streams[descriptor] : descriptor);
     if (found != handles.end()) return &found->second;
     world.fail(std::string(call) + " of descriptor " + std::to_string(descriptor) + ", which is not open");

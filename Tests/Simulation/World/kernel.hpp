@@ -100,8 +100,8 @@ public:
     /// Whether the last process to end is not followed by another one.
     bool isStopping = false;
 
-    /// - Parameters: the number of the process that waits for it, 0 for none, and what it has as its first two streams, or -1.
-    Process &spawn(std::vector<std::string> words, int parent, int input, int output);
+    /// - Parameters: the number of the process that waits for it, 0 for none, and what it has as its descriptors 0, 1 and 3, or -1.
+    Process &spawn(std::vector<std::string> words, int parent, int input = -1, int output = -1, int answers = -1);
     Process *process(int number);
     /// Lets them run until the last one has ended.
     void runProcesses();

@@ -88,7 +88,7 @@ typedef struct {
 void simulated_exchange_variables(simulated_variables *others);
 void simulated_exchange_watchers_variables(simulated_watchers_variables *others);
 void simulated_forget_options(void);
-int simulated_spawn(const char *const *arguments, int input, int output);
+int simulated_spawn(const char *const *arguments, int input, int output, int answers);
 int simulated_pipe2(int ends[2], int flags);
 pid_t simulated_waitpid(pid_t process, int *status, int options);
 int simulated_waitid(idtype_t kind, id_t process, siginfo_t *change, int options);

@@ -56,7 +56,7 @@ Process *Kernel::process(int number) {
     return nullptr;
 }
 
-Process &Kernel::spawn(std::vector<std::string> words, int parent, int input, int output) {
+Process &Kernel::spawn(std::vector<std::string> words, int parent, int input, int output, int answers) {
     auto process = std::make_unique<Process>();
     process->number = 1000 + (int)processes.size();
     process->parent = parent;
@@ -66,8 +66,7 @@ Process &Kernel::spawn(std::vector<std::string> words, int parent, int input, in
     process->variables.argument_count = (int)process->words.size();
     process->variables.arguments = process->arguments.data();
     process->state.movedAt = world.clock.now;
-    for (int stream : {0, 1}) {
-        int given = stream ? output : input;
+    for (auto [stream, given] : {std::pair(0, input), std::pair(1, output), std::pair(3, answers)}) {
         if (given < 0) continue;
         Handle handle = handles[given];
         (handle.isWritten ? handle.stream->writers : handle.stream->readers)++;
@@ -327,13 +326,13 @@ using namespace world;
 
 extern "C" {
 
-int simulated_spawn(const char *const *arguments, int input, int output) {
+int simulated_spawn(const char *const *arguments, int input, int output, int answers) {
     kernel().enter("fork");
     if (kernel().isDead || hasNoDescriptor()) return -EAGAIN;
     std::vector<std::string> words;
     for (; *arguments; arguments++) words.push_back(*arguments);
     the->figures.count("workers");
-    return kernel().spawn(words, kernel().runner(), input, output).number;
+    return kernel().spawn(words, kernel().runner(), input, output, answers).number;
 }
 
 int simulated_pipe2(int ends[2], int) {

@@ -40,8 +40,8 @@ struct Process {
     int number = 0, parent = 0;
     std::vector<std::string> words;
     std::vector<char *> arguments;
-    /// Its first three descriptors; -1 for the log.
-    int streams[3] = {-1, -1, -1};
+    /// Its first four descriptors; -1 for the log, or for none.
+    int streams[4] = {-1, -1, -1, -1};
     std::map<int, struct sigaction> handlers;
     /// What is exchanged when it runs.
     ProcessState state;

@@ -341,18 +341,6 @@ struct WatchMachineTests {
     #expect(station.files.isEmpty)
   }
 
-  /// They must not be removed by the other group.
-  @Test func finishedRecordingsAreThoseThatAreReadyOrThatAnotherGroupHasDelivered() {
-    var (machine, other) = (SimulatedStation().machine, SimulatedStation().machine)
-    for number: UInt8 in 1...3 {
-      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .noWriter)
-      machine.noteInspection([number], .file(file), now: 0)
-      if number == 1 { machine.noteInspection([number], .file(file), now: 60_000) }
-    }
-    other.noteInspection([2], .delivered(key: 2), now: 0)
-    #expect(machine.finished(deliveredBy: other) == [[1], [2]])
-  }
-
   @Test func removalsAreBoundedAndEndWithTheirDirectory() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     for number in 0...Limits.watchedRemovals {

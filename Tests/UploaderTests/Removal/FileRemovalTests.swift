@@ -38,11 +38,12 @@ struct FileRemovalTests {
     }
 
     func remove(
-      _ removal: AfterDelivery.Removal = .delete, trustsSettle: Bool = false
+      _ removal: AfterDelivery.Removal = .delete, trustsSettle: Bool = false, mayRemove: ((LocalPath) -> Bool)? = nil
     ) -> Result<LocalPath?, KeptReason> {
       do {
-        let removal = FileRemoval(file, record, removal, from: parent, trustsSettle: trustsSettle, in: try state.open())
-        return .success(try removal.run())
+        let removal = FileRemoval(
+          file, record, removal, from: parent, trustsSettle: trustsSettle, in: try state.open(), mayRemove: mayRemove)
+        return .success(try removal.run(askedAs: "/rec/gig.mp4"))
       } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
     }
 
@@ -91,7 +92,8 @@ struct FileRemovalTests {
   @Test func theQuestionWhoUsesItLeavesNoLease() throws {
     let bench = try Bench()
     let removal = FileRemoval(
-      bench.file, bench.record, .delete, from: bench.parent, trustsSettle: false, in: try bench.state.open())
+      bench.file, bench.record, .delete, from: bench.parent, trustsSettle: false, in: try bench.state.open(),
+      mayRemove: nil)
     try removal.checkUnused()
     #expect(shim_holds_lease(bench.file.descriptor) == 0)
   }
@@ -117,6 +119,18 @@ struct FileRemovalTests {
     #expect(bench.names == ["gig.mp4"])
     // It can be found under another name.
     #expect(!KeptReason.gone.endsRemoval && !KeptReason.otherFile.endsRemoval && KeptReason.changed.endsRemoval)
+  }
+
+  @Test func whoeverIsAskedCanKeepItOrBeginAnUploadThatKeepsIt() throws {
+    let bench = try Bench()
+    #expect(bench.remove { $0 != "/rec/gig.mp4" } == .failure(.perhapsNeeded))
+    #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
+    var other: UploadRecord?
+    let result = bench.remove { _ in
+      other = try? bench.state.openRecord(bench.record.file.path, endpoint: "https://other/").record
+      return true
+    }
+    #expect(result == .failure(KeptReason(neededBy: try #require(other))))
   }
 
   @Test(arguments: [true, false])
