@@ -36,13 +36,9 @@ struct SpaceKeeperTests {
     #expect(isTaken == [true, false, false, true, false, true])
   }
 
-  @Test mutating func whatItWaitsForMayEndSoon() {
+  @Test mutating func whileAnotherDirectoryIsCleanedItWaits() {
     let step = check(99, at: 0, mayClean: false)
     #expect(step == .nothing && keeper.due == minute)
-    keeper.check(at: 5)
-    #expect(keeper.due == 5)
-    keeper.check(at: 7)
-    #expect(keeper.due == 5)
   }
 
   @Test mutating func spaceThatIsFreedLaterCostsNoOtherRecording() {
