@@ -335,10 +335,14 @@ final class WatchGroup {
 
   private func stepSpace(_ now: Int64, mayClean: () -> Bool, _ claim: ([UInt8]) -> Bool) -> [WatchNotice] {
     guard let space else { return [] }
-    return space.step(now: now, mayClean: mayClean, mayRemove: claim) {
+    let wasCleaning = space.isCleaning
+    let notices = space.step(now: now, mayClean: mayClean, mayRemove: claim) {
       machine.handle($0, now: now, unixSeconds: shim_unix_seconds())
       hasChanged = true
     }
+    // Before a recorder takes the name of a recording whose removal was interrupted.
+    if wasCleaning, !space.isCleaning { recoverRemovals() }
+    return notices
   }
 
   /// Whether recordings are being removed because space runs short.
