@@ -30,12 +30,19 @@ package enum Limits {
 
   // MARK: Requests
 
+  /// The longest name of a bucket, and the longest key of an object, in bytes.
+  package static let bucketLength = 255
+  package static let objectKeyLength = 1024
+  /// The largest object that an S3 server takes in one request, in bytes.
+  package static let s3ObjectLength: Int64 = 5 << 30
   /// The longest URL, in bytes (RFC 9110, 4.1 requires at least 8000).
   package static let uriLength = 8000
   /// A request head with all its fields, in bytes. Servers accept 8 KiB per line by default.
   package static let requestHeadLength = 16 << 10
   /// The caller's header fields with their names, in bytes, and as much again for those with secrets: half a head.
   package static let ownFieldsLength = 4 << 10
+  /// A file with the keys of S3 profiles, in bytes.
+  package static let profileFileLength = 64 << 10
   /// A file with header fields and comments, in bytes.
   package static let headerFileLength = 16 << 10
   /// The form's text fields with their framing, in bytes. PHP and ModSecurity accept 128 KiB by default.

@@ -24,7 +24,10 @@ func requests() throws -> [UploadRequest] {
   var object = UploadRequest(file: "/srv/rec/talk.mkv", destination: .put(talks, isSigned: false))
   object.mediaType = "video/x-matroska"
 
-  return [gigHive, talk, backup, object]
+  let url = try TargetURI("https://talks.s3.eu-central-1.amazonaws.com/talk.mkv")
+  let stored = UploadRequest(file: "/srv/rec/talk.mkv", destination: .s3(S3Object(url: url, region: "eu-central-1")))
+
+  return [gigHive, talk, backup, object, stored]
 }
 
 func target(_ text: String) -> TargetURI? {

@@ -4,9 +4,14 @@
 #include "shim_network.h"
 #include "../thread.h"
 
+#include <openssl/hmac.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+int32_t shim_hmac_sha256(const void *key, size_t key_length, const void *text, size_t length, uint8_t *digest) {
+    return HMAC(EVP_sha256(), key, (int)key_length, text, length, digest, NULL) != NULL;
+}
 
 // EVP_DigestUpdate needs less than 1 KiB of stack. glibc requires at least 16 KiB, and puts thread-local variables there.
 enum { HASHER_STACK_BYTES = 64 * 1024 };

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// HMAC (RFC 2104) with SHA-256, 32 bytes. Returns 0 if there is no memory.
+int32_t shim_hmac_sha256(const void *key, size_t key_length, const void *text, size_t length, uint8_t *digest);
+
 // The number of processors that this process may use (sched_getaffinity(2)); 1 if unknown.
 int32_t shim_processor_count(void);
 

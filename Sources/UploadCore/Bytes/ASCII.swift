@@ -54,6 +54,12 @@ package enum ASCII {
     return String(decoding: digits, as: UTF8.self)
   }
 
+  /// The bytes of pairs of hexadecimal digits. Others are left out.
+  static func bytes(ofHex digits: String) -> [UInt8] {
+    let values = digits.utf8.compactMap { hexValue($0) }
+    return stride(from: 0, to: values.count / 2 * 2, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+  }
+
   /// All bytes of the number as hexadecimal digits, the highest first.
   package static func hex(_ number: some FixedWidthInteger) -> String {
     hex(stride(from: number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })

@@ -7,6 +7,8 @@ public enum Credentials: Sendable {
   case bearer(token: String)
   /// The token of a GigHive guest: `X-Upload-Token`.
   case uploadToken(String)
+  /// Keys that sign requests to an S3 server.
+  case s3(S3Keys)
   /// Header fields with secrets, such as those of a gateway in front of the server, and other credentials beside them. No name may
   /// occur twice, and all together have at most 4,096 bytes.
   indirect case headers([CustomField], and: Credentials)
@@ -19,12 +21,21 @@ public enum Credentials: Sendable {
   /// The fields for the request head.
   package var fields: [Field] {
     switch self {
-    case .none: []
+    case .none, .s3: []
     case .basic(let user, let password):
       [Field("Authorization", BasicAuthentication.value(user: Array(user.utf8), password: password))]
     case .bearer(let token): [Field("Authorization", "Bearer " + token)]
     case .uploadToken(let token): [Field(Credentials.uploadTokenName, token)]
     case .headers(let headers, let other): other.fields + headers.map { $0.field }
+    }
+  }
+
+  /// The keys that sign requests; nil if there are none.
+  package var s3Keys: S3Keys? {
+    switch self {
+    case .s3(let keys): keys
+    case .headers(_, let other): other.s3Keys
+    case .none, .basic, .bearer, .uploadToken: nil
     }
   }
 

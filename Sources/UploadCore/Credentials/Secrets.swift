@@ -14,6 +14,9 @@ package struct Secrets: Sendable {
       addEncoded(BasicAuthentication.userPass(user: Array(user.utf8), password: password))
       add(password)
     case .bearer(let token), .uploadToken(let token): add(Array(token.utf8))
+    case .s3(let keys):
+      add(Array(keys.secret.utf8))
+      if let token = keys.sessionToken { add(Array(token.utf8)) }
     case .headers(let headers, let other):
       add(other)
       for header in headers { add(header) }

@@ -1,12 +1,16 @@
 /// One recording as an object: a PUT with its bytes, which can be sent again without being stored twice (RFC 9110, 9.3.4).
 ///
-///     putting ──▶ verifying ──▶ stored
-///        │                        ▲
-///        ▼                        │
-///     looking ──▶ comparing ──────┘
+///     (S3) hashing ──▶ putting ──▶ verifying ──▶ stored
+///                         │                        ▲
+///                         ▼                        │
+///                      looking ──▶ comparing ──────┘
 ///     (the server replaces nothing, and something is there)
+///
+/// An S3 server gets the content's SHA-256 in the signed head, and refuses any other content. So its success needs no verification.
 struct PutTask: Sendable {
   private enum State: Sendable {
+    /// The SHA-256 of the content is computed, for an S3 server.
+    case hashing
     case putting
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case verifying(Answer)
@@ -20,18 +24,21 @@ struct PutTask: Sendable {
   private let request: UploadRequest
   private let size: Int64
   private let provesServer: Bool
-  private var state = State.putting
+  private var state: State
+  private var s3: S3Dialog?
 
   init(_ plan: UploadPlan) {
     request = plan.request
     size = plan.size
     provesServer = plan.provesServer
+    if case .s3(let object) = plan.request.destination { s3 = S3Dialog(object) }
+    state = s3 == nil ? .putting : .hashing
   }
 
   /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
-    case .putting, .verifying: 0
+    case .hashing, .putting, .verifying: 0
     case .looking, .comparing: 1
     case .stored: 2
     }
@@ -40,25 +47,33 @@ struct PutTask: Sendable {
   var isVerifying: Bool {
     switch state {
     case .verifying, .comparing: true
-    case .putting, .looking, .stored: false
+    case .hashing, .putting, .looking, .stored: false
     }
   }
 
   var awaitsOutcome: Bool {
-    if case .putting = state { false } else { true }
+    switch state {
+    case .hashing, .putting: false
+    case .verifying, .looking, .comparing, .stored: true
+    }
   }
 
   func next() -> TaskStep {
     switch state {
+    // All of it, and what was hashed before is not read again.
+    case .hashing: return .hash(.beginning(length: size))
     case .putting:
       var put = HTTPRequest(
         method: "PUT", target: request.base, fields: [Field("Content-Type", request.filePart.mediaType)],
         body: RequestBody(fileLength: size))
       put.mayExpectContinue = true
+      s3?.complete(&put)
       return .ask(put)
     case .verifying, .comparing: return .hash(.wholeFile)
     case .looking:
-      return .ask(HTTPRequest(method: "HEAD", target: request.base, fields: [Field("Cache-Control", "no-cache")]))
+      var head = HTTPRequest(method: "HEAD", target: request.base, fields: [Field("Cache-Control", "no-cache")])
+      s3?.complete(&head)
+      return .ask(head)
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
     }
   }
@@ -74,61 +89,81 @@ struct PutTask: Sendable {
     switch state {
     case .putting: try receivePut(answer)
     case .looking(let refusal): try receiveObject(answer, refusal)
-    case .verifying, .comparing, .stored: break
+    case .hashing, .verifying, .comparing, .stored: break
     }
   }
 
   private mutating func receivePut(_ answer: Answer) throws(UploadError) {
+    if s3?.learn(from: answer) ?? false { return }
     switch answer.status {
     case 409, 412: state = .looking(refusal: answer)
+    case 501 where s3?.preventsReplacing ?? false: state = .looking(refusal: answer)
     // Others, such as 202, say that it is not stored yet, or by somebody else.
     case 200, 201, 204:
-      if answer.isSuccess, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      if LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      if let s3 { return try store(answer, sha256: s3.sha256, isVerified: true) }
       guard request.computesSHA256, answer.sent == .whole else { return try store(answer, sha256: nil) }
       state = .verifying(answer)
     case 200..<300: throw .unconfirmed(status: answer.status)
-    default: throw ObjectStoreRefusal(answer)?.error ?? answer.refusal
+    default: throw answer.objectRefusal
     }
   }
 
   private mutating func receiveObject(_ answer: Answer, _ refusal: Answer) throws(UploadError) {
+    if s3?.learn(from: answer) ?? false { return }
     switch answer.status {
     case 200: break
+    case 404 where s3?.mayPutAgain(after: refusal) ?? false:
+      state = .putting
+      return
     // Nothing is in the way but a directory that is missing (RFC 4918, 9.7.1).
-    case 404 where refusal.status == 409:
+    case 404 where refusal.status == 409 && s3 == nil:
       state = .putting
       throw .serverDirectoryMissing(status: 409)
     // What was in the way is gone, or this URL is only for PUT.
     case 401, 403, 404, 405:
       state = .putting
-      throw refusal.refusal
+      if s3 != nil, refusal.status == 412 { throw .objectExists(status: 412) }
+      throw refusal.objectRefusal
     default: throw answer.refusal
     }
-    guard answer.fields.contentLength == size, let sha256 = answer.fields.objectSHA256 else {
+    guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 ?? s3?.givenSHA256(answer) else {
       state = .putting
       throw .objectExists(status: refusal.status)
     }
-    state = .comparing(sha256: sha256, refused: refusal.status)
+    if let own = s3?.sha256 {
+      try compare(own, with: theirs, refused: refusal.status)
+    } else {
+      state = .comparing(sha256: theirs, refused: refusal.status)
+    }
+  }
+
+  private mutating func compare(_ own: String, with theirs: String, refused: Int) throws(UploadError) {
+    guard theirs == own else {
+      state = .putting
+      throw .objectExists(status: refused)
+    }
+    var receipt = Receipt()
+    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
+    state = .stored(receipt, SentFile(size: size, sha256: own))
   }
 
   mutating func hashed(sha256: String) throws(UploadError) {
     switch state {
+    case .hashing:
+      s3?.sha256 = sha256
+      state = .putting
     case .verifying(let answer): try store(answer, sha256: sha256)
-    case .comparing(let theirs, let status):
-      guard theirs == sha256 else {
-        state = .putting
-        throw .objectExists(status: status)
-      }
-      var receipt = Receipt()
-      (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
-      state = .stored(receipt, SentFile(size: size, sha256: sha256))
+    case .comparing(let theirs, let status): try compare(sha256, with: theirs, refused: status)
     case .putting, .looking, .stored: break
     }
   }
 
-  private mutating func store(_ answer: Answer, sha256: String?) throws(UploadError) {
+  /// - Parameter isVerified: whether the server would have refused other content.
+  private mutating func store(_ answer: Answer, sha256: String?, isVerified: Bool = false) throws(UploadError) {
     state = .putting
     var receipt = Receipt()
+    receipt.isChecksumVerified = isVerified
     let sent = SentFile(size: size, sha256: sha256)
     do throws(ConfirmationFailure) {
       try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
@@ -142,8 +177,75 @@ struct PutTask: Sendable {
   }
 }
 
+/// What an S3 server must be told with each request, and what it has said about that.
+private struct S3Dialog: Sendable {
+  private static let ownField = "x-amz-meta-sha256"
+
+  /// Of the content, in lower-case hexadecimal digits.
+  var sha256: String?
+  /// Whether it knows the condition that nothing is replaced.
+  private(set) var preventsReplacing: Bool
+  private var signing: S3Signing
+  private var hasCorrectedRegion = false
+  private var hasPutAgain = false
+
+  init(_ object: S3Object) {
+    preventsReplacing = !object.mayReplace
+    signing = S3Signing(region: object.region, contentSHA256: S3Signing.emptySHA256)
+  }
+
+  func complete(_ request: inout HTTPRequest) {
+    var signing = signing
+    if request.method == "PUT", let sha256 {
+      signing.contentSHA256 = sha256
+      if preventsReplacing { request.fields.append(Field("If-None-Match", "*")) }
+      request.fields.append(Field("x-amz-checksum-sha256", Base64.encode(ASCII.bytes(ofHex: sha256))))
+      request.fields.append(Field(S3Dialog.ownField, sha256))
+    } else {
+      request.fields.append(Field("x-amz-checksum-mode", "ENABLED"))
+    }
+    request.signing = signing
+  }
+
+  /// - Returns: whether the same request is to be signed anew, and sent again.
+  mutating func learn(from answer: Answer) -> Bool {
+    if answer.status >= 300, !hasCorrectedRegion {
+      let region =
+        answer.fields.first("x-amz-bucket-region") ?? ObjectStoreRefusal.element("Region", of: answer.content)
+      if let region, !region.isEmpty, region != signing.region,
+        region.utf8.allSatisfy({ $0 > ASCII.space && $0 < ASCII.delete })
+      {
+        hasCorrectedRegion = true
+        signing.region = region
+        return true
+      }
+    }
+    if answer.status == 403, signing.serverTime == nil,
+      ObjectStoreRefusal.element("Code", of: answer.content) == "RequestTimeTooSkewed",
+      let time = answer.fields.first("Date").flatMap({ HTTPDate.seconds($0) })
+    {
+      signing.serverTime = time
+      return true
+    }
+    return false
+  }
+
+  /// What whoever stored the object has said, with the signature for that content. Many servers do not say what they compute.
+  func givenSHA256(_ answer: Answer) -> String? { answer.fields.first(S3Dialog.ownField).map { ASCII.lowercased($0) } }
+
+  /// Nothing is there, although the server did not store the recording: somebody else was at it, or it does not know the condition.
+  mutating func mayPutAgain(after refusal: Answer) -> Bool {
+    if refusal.status == 501 {
+      preventsReplacing = false
+      return true
+    }
+    defer { hasPutAgain = true }
+    return !hasPutAgain
+  }
+}
+
 /// Why a server of objects (S3, Google Cloud Storage, Azure) refuses a request, from the XML of its response.
-struct ObjectStoreRefusal {
+private struct ObjectStoreRefusal {
   private let status: Int
   private let code: String
   private let message: String
@@ -156,8 +258,7 @@ struct ObjectStoreRefusal {
     message = ObjectStoreRefusal.element("Message", of: answer.content) ?? ""
   }
 
-  /// nil if the status says it all.
-  var error: UploadError? {
+  var error: UploadError {
     let text = code + (message.isEmpty ? "" : ": " + message)
     switch code {
     case "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "AuthenticationFailed",
@@ -165,12 +266,12 @@ struct ObjectStoreRefusal {
       return .signatureRefused(status: status, message: text)
     case "AccessDenied" where message.utf8.count < Limits.serverTextLength && message.hasSuffix("expired"):
       return .signatureRefused(status: status, message: text)
-    default: return nil
+    default: return .refused(status: status, message: text)
     }
   }
 
   /// The text of the first element of this name, without other elements in it.
-  private static func element(_ name: String, of content: [UInt8]) -> String? {
+  static func element(_ name: String, of content: [UInt8]) -> String? {
     let opening = Array(("<" + name + ">").utf8)
     guard content.count > opening.count else { return nil }
     for start in 0..<(content.count - opening.count) where content[start...].starts(with: opening) {
@@ -182,6 +283,11 @@ struct ObjectStoreRefusal {
     }
     return nil
   }
+}
+
+extension Answer {
+  /// What its status and content say, if it refuses a request for an object.
+  fileprivate var objectRefusal: UploadError { ObjectStoreRefusal(self)?.error ?? refusal }
 }
 
 extension [Field] {

@@ -107,8 +107,10 @@ package struct UploadMachine: Sendable {
 
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
     if plan.prefersTus { return .tus(try TusTask(plan)) }
-    if case .put = plan.request.destination { return .put(PutTask(plan)) }
-    return .multipart(MultipartTask(plan))
+    switch plan.request.destination {
+    case .put, .s3: return .put(PutTask(plan))
+    case .gigHive, .multipart, .tus: return .multipart(MultipartTask(plan))
+    }
   }
 
   /// The number of requests in flight whose responses count. A connection with other requests must be closed.

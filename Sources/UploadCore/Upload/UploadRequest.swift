@@ -40,7 +40,7 @@ public struct UploadRequest: Sendable {
   public var hasDefaultEventDate = false
   /// The media type; nil to choose it by the file name's extension.
   public var mediaType: String?
-  /// The largest file to accept, in bytes, 0 to 10^15; nil for GigHive's own limit, or 10^15 for other servers.
+  /// The largest file to accept, in bytes, 0 to 10^15; nil for that of GigHive or of an S3 server (5 GiB), or 10^15 for others.
   public var maximumSize: Int64?
   /// The protocol, if the destination supports several, as GigHive does. Guests' recordings are sent over tus unless it is
   /// ``UploadProtocol/multipart``.
@@ -91,6 +91,7 @@ public struct UploadRequest: Sendable {
   package var base: TargetURI {
     switch destination {
     case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _): uri
+    case .s3(let object): object.url
     }
   }
 
@@ -103,7 +104,7 @@ public struct UploadRequest: Sendable {
   /// Whether it may be sent again when it may be stored: GigHive recognizes it, and a PUT replaces it.
   package var isRepeatable: Bool {
     switch destination {
-    case .gigHive, .put: true
+    case .gigHive, .put, .s3: true
     case .multipart, .tus: false
     }
   }
@@ -127,7 +128,7 @@ public struct UploadRequest: Sendable {
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true
-    case .multipart, .put: false
+    case .multipart, .put, .s3: false
     case .gigHive:
       uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
     }
@@ -168,19 +169,21 @@ public struct UploadRequest: Sendable {
   /// Whether the file's SHA-256 is computed: if the server confirms it, if the caller asks for it, or if it decides later whether a file
   /// is the recording that was sent, because a watcher found the file, or because it is to be removed.
   package var computesSHA256: Bool {
-    isForGigHive || computesDigest || needsRecord || afterDelivery.removal != nil
+    isForGigHive || isForS3 || computesDigest || needsRecord || afterDelivery.removal != nil
   }
 
   package var isForGigHive: Bool {
     if case .gigHive = destination { true } else { false }
   }
 
+  private var isForS3: Bool { if case .s3 = destination { true } else { false } }
+
   /// All text fields of the form.
   package var fields: [FormField] {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
     case .multipart, .tus: extraFields
-    case .put: []
+    case .put, .s3: []
     }
   }
 
@@ -196,7 +199,9 @@ public struct UploadRequest: Sendable {
     return (mediaType ?? "") + " " + (String(validating: name, as: UTF8.self) ?? Percent.encode(name))
   }
 
-  package var sizeLimit: Int64 { maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : Limits.fileSize) }
+  package var sizeLimit: Int64 {
+    maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : isForS3 ? Limits.s3ObjectLength : Limits.fileSize)
+  }
 }
 
 /// Where a recording goes.
@@ -210,6 +215,8 @@ public enum Destination: Equatable, Sendable {
   /// The URL that the recording gets on a server that takes PUT. `isSigned`: whether its query is a secret, such as a signature, which records
   /// and messages leave out.
   case put(TargetURI, isSigned: Bool)
+  /// An object of an S3 server. ``Credentials/s3(_:)`` sign the requests.
+  case s3(S3Object)
 }
 
 /// The protocol for sending a recording to GigHive.

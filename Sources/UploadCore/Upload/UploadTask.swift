@@ -184,13 +184,13 @@ enum UploadTask: Sendable {
     case (.multipart(var task), .wholeFile(let sha256, _)):
       defer { self = .multipart(task) }
       try task.hashed(sha256: sha256)
-    case (.put(var task), .wholeFile(let sha256, _)):
+    case (.put(var task), .wholeFile(let sha256, _)), (.put(var task), .beginning(let sha256, _)):
       defer { self = .put(task) }
       try task.hashed(sha256: sha256)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .beginning),
+    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain),
       (.put, .range), (.put, .wholeFileAgain), (.cancellation, _), (.deletion, _), (.presence, _):
       break
     }

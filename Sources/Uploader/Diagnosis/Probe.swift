@@ -12,7 +12,7 @@ final class Probe: Steppable {
 
   private let request: HTTPRequest?
   private let configuration: Configuration
-  private let composer: RequestComposer
+  private var composer: RequestComposer
   private let answered: AnsweredRequest
   private var state: State
   private let cut: ProbeCut?

@@ -155,6 +155,20 @@ final class Digest {
 
   deinit { EVP_MD_CTX_free(context) }
 
+  /// The SHA-256 of a short text.
+  static func sha256(_ text: [UInt8]) throws(UploadError) -> [UInt8] {
+    let digest = try Digest(.sha256)
+    text.withUnsafeBytes { digest.update($0) }
+    return try digest.finish()
+  }
+
+  /// The same with a key (RFC 2104).
+  static func hmac(_ key: [UInt8], _ text: [UInt8]) throws(UploadError) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    guard shim_hmac_sha256(key, key.count, text, text.count, &digest) == 1 else { throw .outOfResources("memory") }
+    return digest
+  }
+
   func update(_ bytes: UnsafeRawBufferPointer) {
     if EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1 { hasFailed = true }
   }

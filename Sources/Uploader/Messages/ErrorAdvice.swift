@@ -66,10 +66,15 @@ extension UploadError {
     case .notFromServer(404), .notFromServer(410):
       reader.told(
         nil, "If you are sure that the server has lost it, drop its record with gighive-upload list --forget.")
-    case .objectExists: "Send it to another URL, or remove what is there."
+    case .objectExists:
+      reader.told(
+        "Send it to another URL, or remove what is there.",
+        "Send it to another URL, remove what is there, or, on an S3 server, use --overwrite.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."
     case .signatureRefused:
-      reader.told("Use a new URL.", "Write a new URL to the file of --put-url-file, and resume the upload.")
+      reader.told(
+        "Use a new URL, or other keys.",
+        "Write a new URL to the file of --put-url-file, or correct the keys for the S3 server, and resume the upload.")
     case .termsNotAccepted: reader.told(nil, "To accept them, use --field tos_accepted=true.")
     case .tus(let error): error.advice(for: reader)
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noResolver, .notConnected,

@@ -152,7 +152,7 @@ extension UploadError {
     case .serverDirectoryMissing(let status):
       "the server refused (" + String(status) + "): it has no directory for this URL."
     case .signatureRefused(let status, let message):
-      UploadError.refusal(status, message, by: "the server") + " The signature of the URL is not, or no longer, valid."
+      UploadError.refusal(status, message, by: "the server") + " The signature is not, or no longer, valid."
     case .checksumDiffers(let sent, let stored):
       "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):

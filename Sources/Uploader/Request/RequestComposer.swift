@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Completes requests for the wire: adds credentials and the other common fields.
@@ -11,6 +12,8 @@ struct RequestComposer {
   /// The same without the server's cookies, which can change with each response.
   private var lastingSecrets: Secrets
   private var cookies = ""
+  /// By how much the clock of an S3 server is ahead, in seconds; nil as long as it has not complained.
+  private var clockDifference: Int64?
 
   init(_ configuration: Configuration, origin: String) {
     self.configuration = configuration
@@ -66,7 +69,7 @@ struct RequestComposer {
   }
 
   /// - Returns: the request with all its fields, and its form on the wire.
-  func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
+  mutating func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     // Credentials and the caller's own fields never go to another origin (RFC 9110, 15.4).
     let isHome = request.target.origin == origin
     let own = isHome ? configuration.headers : []
@@ -98,6 +101,9 @@ struct RequestComposer {
     if request.body != nil { fields.append(Field("Content-Length", String(body.length))) }
     if request.mayExpectContinue { fields.append(Field("Expect", "100-continue")) }
     request.fields = fields
+    if isHome, let signing = request.signing, let keys = self.credentials.s3Keys {
+      request.fields += try sign(request, signing, by: keys)
+    }
     do throws(RequestHeadError) {
       let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)
       let head = try request.encodedHead(proxy == nil ? .origin : .absolute)
@@ -105,6 +111,17 @@ struct RequestComposer {
         request, WireRequest(head: head, body: body, exchange: exchange, announcesLastByte: request.announcesLastByte)
       )
     } catch { throw .requestHead(error) }
+  }
+
+  /// - Returns: the fields that sign it.
+  private mutating func sign(
+    _ request: HTTPRequest, _ signing: S3Signing, by keys: S3Keys
+  ) throws(UploadError) -> [Field] {
+    let now = shim_unix_seconds()
+    if clockDifference == nil, let theirs = signing.serverTime { clockDifference = theirs - now }
+    return try S3Signature.fields(
+      for: request, signing, by: keys, unixSeconds: now + (clockDifference ?? 0),
+      with: S3Signature.Hashes(sha256: Digest.sha256, hmac: Digest.hmac))
   }
 }
 

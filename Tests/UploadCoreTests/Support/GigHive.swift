@@ -3,6 +3,8 @@ import UploadCore
 /// GigHive's responses.
 enum GigHive {
   static let sha256 = String(repeating: "ab", count: 32)
+  /// The same in Base64.
+  static let checksum = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
   static let created = created(checksum: sha256, size: 100)
   static let uploadUnknown = #"{"error":"Bad Request","message":"Upload not found"}"#
   static let tokenKnown = #"{"error":"Bad Request","message":"Missing or invalid upload_id"}"#

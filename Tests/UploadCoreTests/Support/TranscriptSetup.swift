@@ -30,7 +30,7 @@ struct TranscriptSetup {
   private mutating func takePurpose(_ part: String) throws -> Bool {
     let words = part.split(separator: " ", maxSplits: 1).map(String.init)
     (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
-    guard ["tus", "gighive", "form", "put", "cancel", "delete", "examine"].contains(purpose) else {
+    guard ["tus", "gighive", "form", "put", "s3", "cancel", "delete", "examine"].contains(purpose) else {
       throw TranscriptRun.Failure("unknown destination: \(part)")
     }
     return true
@@ -90,7 +90,7 @@ struct TranscriptSetup {
   }
 
   /// Whether its end leaves a record.
-  var keepsRecord: Bool { ["tus", "gighive", "form", "put"].contains(purpose) }
+  var keepsRecord: Bool { ["tus", "gighive", "form", "put", "s3"].contains(purpose) }
 
   func machine() throws(UploadError) -> UploadMachine {
     var policy = UploadPolicy(
@@ -128,6 +128,10 @@ struct TranscriptSetup {
       switch purpose {
       case "form": return .multipart(try TargetURI(target ?? "https://hive/upload"))
       case "put": return .put(try TargetURI(target ?? "https://hive/set.wav?sig=a"), isSigned: true)
+      case "s3":
+        var object = S3Object(url: try TargetURI("https://hive/bucket/set.wav"), region: "us-east-1")
+        object.mayReplace = target == "replacing"
+        return .s3(object)
       case "gighive":
         var form = EventForm()
         (form.label, form.eventDate) = ("Set 1", "2026-05-01")

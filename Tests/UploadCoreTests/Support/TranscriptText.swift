@@ -22,6 +22,12 @@ extension TranscriptRun {
     }
     if request.isConfidential { text += ", confidential" }
     if request.mayExpectContinue { text += ", expects 100" }
+    if let signing = request.signing {
+      if signing.region != "us-east-1" { text += ", signed for " + signing.region }
+      if let time = signing.serverTime { text += ", signed at \(time)" }
+      let isWhole = signing.contentSHA256 == (request.body == nil ? S3Signing.emptySHA256 : setup.sha256)
+      if !isWhole { text += ", SIGNED AS \(signing.contentSHA256)" }
+    }
     return text
   }
 
@@ -31,6 +37,11 @@ extension TranscriptRun {
     let noCache = Field("Cache-Control", "no-cache")
     let isTus = request.fields.contains { $0.name.hasPrefix("Upload-") || $0.name == "Tus-Resumable" }
     switch request.method {
+    case "HEAD" where request.signing != nil: return [noCache, Field("x-amz-checksum-mode", "ENABLED")]
+    case "PUT" where request.signing != nil:
+      let type = request.fields.filter { $0.name == "Content-Type" }
+      let own = Field("x-amz-meta-sha256", setup.sha256)
+      return type + [Field("If-None-Match", "*"), Field("x-amz-checksum-sha256", GigHive.checksum), own]
     case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
     case "DELETE": return [version]
     case "PATCH", "POST":
