@@ -183,6 +183,11 @@ struct CommonArguments {
     case .bearerFile: credentials.bearerFile = SecretFile(given)
     case .uploadTokenFile: credentials.uploadTokenFile = SecretFile(given)
     case .headerFile: credentials.headerFile = SecretFile(given)
+    case .s3Credentials: credentials.s3File = SecretFile(given)
+    case .s3Profile: credentials.s3Profile = given.text
+    case .s3:
+      credentials.isForS3 = true
+      return false
     case .sharedSecrets: credentials.allowsShared = true
     default: return false
     }

@@ -1,16 +1,23 @@
 import Uploader
 
-/// Where files go with PUT: the URL of `--put-url`, or that in the file of `--put-url-file`, which may have a template for each file's name.
+/// Where files go as objects: the URL of `--put-url`, that in the file of `--put-url-file`, or the key of `--s3`, which may have a template
+/// for each file's name.
 struct ObjectURL {
+  private enum Kind {
+    case plain
+    /// Its query is a secret.
+    case signed
+    case s3(S3Bucket, mayReplace: Bool)
+  }
+
   /// Its argument is the URL, whichever option it comes from.
   private let given: GivenOption
-  /// Whether its query is a secret.
-  let isSigned: Bool
+  private let kind: Kind
   /// For messages, which do not repeat the URL of a file.
   private let label: String
 
   init(_ given: GivenOption) throws(UsageError) {
-    (self.given, isSigned, label) = (given, false, given.label)
+    (self.given, kind, label) = (given, .plain, given.label)
     try check()
   }
 
@@ -18,8 +25,20 @@ struct ObjectURL {
   init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
     let line = try SecretFile(file).firstLine(allowsShared: allowsShared)
     given = GivenOption(option: .putURL, argument: LocalPath(bytes: line), place: file.place)
-    (isSigned, label) = (true, file.label + ": " + PrintableText.line(file.argument.text))
+    (kind, label) = (.signed, file.label + ": " + PrintableText.line(file.argument.text))
     try check()
+  }
+
+  /// - Parameter options: with the endpoint and the region.
+  init(s3 given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
+    func last(_ option: Option) -> String? { options.last { $0.option == option }?.text }
+    let region = last(.s3Region) ?? environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? "us-east-1"
+    let mayReplace = options.contains { $0.option == .overwrite && $0.isOn }
+    do throws(S3AddressError) {
+      let name = try S3Bucket.parse(given.argument.bytes).bucket
+      let bucket = try S3Bucket(name, region: region, endpoint: last(.s3Endpoint))
+      (self.given, kind, label) = (given, .s3(bucket, mayReplace: mayReplace), given.label)
+    } catch { throw UsageError(given.label + ": " + error.explanation) }
   }
 
   /// Connections and credentials are for one host.
@@ -44,19 +63,63 @@ struct ObjectURL {
     return template
   }
 
-  func target(for values: TemplateValues) throws(UsageError) -> TargetURI {
-    let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
-    guard let target = try? TargetURI(text) else {
-      // Without repeating a secret.
-      if isSigned { throw UsageError(label + ": its first line is not an http or https URL.") }
-      return try GivenOption(option: .putURL, argument: LocalPath(text), place: given.place).uri()
+  /// What the URLs of all files on the S3 server begin with: all of it if there is one for all.
+  var beginning: String {
+    get throws(UsageError) {
+      guard case .s3(let bucket, _) = kind else { return text }
+      return bucket.url(beginning: ObjectURL.key(in: try template().prefix))
     }
-    return target
+  }
+
+  private static func key(in address: [UInt8]) -> ArraySlice<UInt8> {
+    address.dropFirst((try? S3Bucket.parse(address).keyStart) ?? 0)
+  }
+
+  func destination(for values: TemplateValues) throws(UsageError) -> Destination {
+    if case .s3(let bucket, let mayReplace) = kind {
+      let key = ObjectURL.key(in: try template().expanded(values))
+      do throws(S3AddressError) {
+        var object = try bucket.object(Array(key))
+        object.mayReplace = mayReplace
+        return .s3(object)
+      } catch { throw UsageError(label + ": " + error.explanation) }
+    }
+    let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
+    if let target = try? TargetURI(text) {
+      if case .signed = kind { return .put(target, isSigned: true) }
+      return .put(target, isSigned: false)
+    }
+    // Without repeating a secret.
+    if case .signed = kind { throw UsageError(label + ": its first line is not an http or https URL.") }
+    return .put(
+      try GivenOption(option: .putURL, argument: LocalPath(text), place: given.place).uri(), isSigned: false)
   }
 
   /// A path that ends with a slash is that of a directory, and the file keeps its name in it, as with curl -T.
   static func completeName(_ url: inout [UInt8]) {
     let path = url.prefix { $0 != ASCII.questionMark }
     if path.last == ASCII.slash { url.insert(contentsOf: "{name}".utf8, at: path.endIndex) }
+  }
+
+  /// The same for `s3://BUCKET`, or with a key.
+  static func completeKey(_ address: inout [UInt8]) {
+    if let start = try? S3Bucket.parse(address).keyStart, start == address.count, address.last != ASCII.slash {
+      address.append(ASCII.slash)
+    }
+    if address.last == ASCII.slash { address += Array("{name}".utf8) }
+  }
+}
+
+extension S3AddressError {
+  fileprivate var explanation: String {
+    switch self {
+    case .notAnAddress: "it is not an address such as s3://bucket/recordings/."
+    case .invalidEndpoint:
+      "--s3-endpoint is not a URL such as https://s3.example.com or https://{bucket}.s3.example.com."
+    case .bucketNotInHost: "this bucket's name cannot be a part of the host; use --s3-endpoint without {bucket}."
+    case .keyTooLong(let limit): "the key is longer than " + String(limit) + " bytes."
+    case .invalidKey: "the key is empty, or no UTF-8."
+    case .relativeKey: "the key has \".\" or \"..\" as a part."
+    }
   }
 }

@@ -3,10 +3,12 @@
 enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case tusURL, putURL, putURLFile, multipartURL, protocolChoice, threshold, sendTest, link
+  case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, multipartURL, protocolChoice, threshold,
+    sendTest, link
   case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
     fileField, fileName, mime, metadata
-  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
+  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, s3Credentials, s3Profile, headerFile,
+    sharedSecrets
   case cacert, capath, cert, key, pin, insecure
   case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries,
     retryFor, retryMaxDelay, limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride,
@@ -40,6 +42,21 @@ enum Option: Int32, CaseIterable {
       .init(
         "put-url-file", .file, .destination, [.sending, .clean], [.ordinary, .destination, .secret],
         "file with such a URL on its first line, if that is a secret (signed)")
+    case .s3:
+      .init(
+        "s3", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "s3://BUCKET/KEY, an object of an S3 server", more: "; may end with / or have {name}")
+    case .s3Endpoint:
+      .init(
+        "s3-endpoint", .text("URL"), .destination, [.sending, .clean], [.ordinary, .bound],
+        "URL of the S3 server", more: "; with {bucket} if that is a part of the host", standard: "Amazon's")
+    case .s3Region:
+      .init(
+        "s3-region", .text("NAME"), .destination, [.sending, .clean], [.ordinary, .bound], "region of the bucket",
+        standard: "$AWS_REGION or us-east-1")
+    case .overwrite:
+      .init(
+        "overwrite", .none, .destination, .sending, [.ordinary, .bound], "replace another object of that name (S3)")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
@@ -136,6 +153,14 @@ enum Option: Int32, CaseIterable {
       .init(
         "upload-token-file", .file, .credentials, .connecting, [.ordinary, .everyday, .credential, .secret],
         "file with a GigHive guest token on its first line")
+    case .s3Credentials:
+      .init(
+        "s3-credentials", .file, .credentials, [.sending, .clean], [.ordinary, .credential, .secret],
+        "file with the keys for the S3 server", standard: "$AWS_ACCESS_KEY_ID and others, or ~/.aws/credentials")
+    case .s3Profile:
+      .init(
+        "s3-profile", .text("NAME"), .credentials, [.sending, .clean], [.ordinary, .credential],
+        "section of that file", standard: "$AWS_PROFILE or default")
     case .headerFile:
       .init(
         "header-file", .file, .credentials, .connecting, [.ordinary, .bound, .secret],

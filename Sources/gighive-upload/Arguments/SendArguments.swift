@@ -66,6 +66,12 @@ struct SendArguments {
       throw UsageError(SendArguments.destinations)
     }
     if let given = putOptions.first { try take(object: given) }
+    let needsS3: [Option] = [.s3Endpoint, .s3Region, .overwrite]
+    if putOptions.first?.option != .s3,
+      let given = options.first(where: { $0.place == nil && needsS3.contains($0.option) })
+    {
+      throw UsageError(given.label + " needs --s3.")
+    }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
     else { throw UsageError("--protocol conflicts with the destination.") }
@@ -92,16 +98,20 @@ struct SendArguments {
 
   /// For messages.
   static let destinations =
-    "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE or --multipart-url URL."
+    "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL or"
+    + " --multipart-url URL."
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
     let object =
-      given.option == .putURL
-      ? try ObjectURL(given) : try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+      switch given.option {
+      case .putURL: try ObjectURL(given)
+      case .s3: try ObjectURL(s3: given, options)
+      default: try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+      }
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .metadata, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
-      throw UsageError(other.label + " works only with forms and tus, not with PUT.")
+      throw UsageError(other.label + " works only with forms and tus.")
     }
     let isTemplate = try object.isTemplate
     guard !hasSeveral || isTemplate else {
@@ -176,7 +186,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .putURL, .putURLFile: putOptions.append(given)
+    case .putURL, .putURLFile, .s3: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes

@@ -79,7 +79,7 @@ extension SendArguments {
       sharesTemplate = false
     }
     try fill(
-      &template, expanded, object: try object?.target(for: sample), date: date ?? "2000-01-01",
+      &template, expanded, object: try object?.destination(for: sample), date: date ?? "2000-01-01",
       isDefault: !(day?.isGiven ?? false))
   }
 
@@ -130,7 +130,7 @@ extension SendArguments {
       let date =
         hasDate ? try day.date(now: now, modified: modified, isFound: file.isFound, dayStart: dayStart) : nil
       try fill(
-        &request, expanded, object: try object?.target(for: values), date: date, isDefault: !day.isGiven)
+        &request, expanded, object: try object?.destination(for: values), date: date, isDefault: !day.isGiven)
     } catch { throw UnsendableFile(file.path, error) }
     return request
   }
@@ -138,11 +138,11 @@ extension SendArguments {
   /// Describes the recording in a request.
   /// - Parameters:
   ///   - expanded: all options, with templates that are constant.
-  ///   - object: the URL that it gets; nil for other destinations.
+  ///   - object: where it goes as an object; nil for other destinations.
   ///   - date: of the event, for GigHive, or if it was asked for.
   ///   - isDefault: whether that date is a default.
   private func fill(
-    _ request: inout UploadRequest, _ expanded: [GivenOption], object: TargetURI?, date: String?, isDefault: Bool
+    _ request: inout UploadRequest, _ expanded: [GivenOption], object: Destination?, date: String?, isDefault: Bool
   ) throws(UsageError) {
     var recording = try RecordingOptions(expanded)
     let asksForDate = !recording.form.eventDate.isEmpty
@@ -152,7 +152,7 @@ extension SendArguments {
       request.hasDefaultEventDate = isDefault
       request.destination = .gigHive(server, recording.form.completed(today: date ?? ""))
     }
-    if let object, let isSigned = self.object?.isSigned { request.destination = .put(object, isSigned: isSigned) }
+    if let object { request.destination = object }
     // Other endpoints get only the fields that were given, without defaults.
     request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
     request.extraMetadata = recording.metadata
@@ -188,6 +188,7 @@ extension GivenOption {
     guard option.has(.template) else { return nil }
     var text = Array(argument.bytes[templateStart...])
     if option == .putURL { ObjectURL.completeName(&text) }
+    if option == .s3 { ObjectURL.completeKey(&text) }
     do throws(TemplateError) { return try Template(parsing: text) } catch {
       throw UsageError(label + ": " + GivenOption.text(of: error))
     }

@@ -59,7 +59,12 @@ struct DestinationFilter {
     }
     option = given.option
     if let template = try given.template(), template.constant == nil {
-      (endpoint, isTemplate) = (String(decoding: template.prefix, as: UTF8.self), true)
+      let isForS3 = option == .s3
+      endpoint =
+        isForS3 ? try ObjectURL(s3: given, options).beginning : String(decoding: template.prefix, as: UTF8.self)
+      isTemplate = true
+    } else if option == .s3 {
+      (endpoint, isTemplate) = (try ObjectURL(s3: given, options).beginning, false)
     } else {
       (endpoint, isTemplate) = (option == .putURLFile ? nil : try given.uri().text, false)
     }

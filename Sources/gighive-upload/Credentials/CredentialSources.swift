@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// Where credentials come from: files and the environment, never arguments, which every user of the machine can read.
@@ -7,6 +8,10 @@ struct CredentialSources {
   var netrcFile: SecretFile?
   var bearerFile: SecretFile?
   var uploadTokenFile: SecretFile?
+  /// Whether requests are signed with the keys of a profile in this file, or those in the environment.
+  var isForS3 = false
+  var s3File: SecretFile?
+  var s3Profile: String?
   /// A file with header fields, beside any of these.
   var headerFile: SecretFile?
   /// Whether files that other users can read are accepted.
@@ -41,6 +46,13 @@ struct CredentialSources {
     guard kinds <= 1 else {
       throw UsageError("use only one of: --user or --netrc, --bearer-file, --upload-token-file.")
     }
+    if isForS3 {
+      guard kinds == 0 else {
+        throw UsageError("an S3 server takes only keys: --s3-credentials or $AWS_ACCESS_KEY_ID.")
+      }
+      return .s3(try s3Keys())
+    }
+    guard s3File == nil, s3Profile == nil else { throw UsageError("--s3-credentials and --s3-profile need --s3.") }
     if passwordFile != nil, user == nil || netrcFile != nil {
       throw UsageError("--password-file needs --user, and cannot be combined with --netrc.")
     }
@@ -52,6 +64,31 @@ struct CredentialSources {
     if let passwordFile { return .basic(user: user, password: try firstLine(of: passwordFile)) }
     if let password = environmentBytes("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
     throw UsageError("--user needs a password, from --password-file, $GIGHIVE_PASSWORD or --netrc.")
+  }
+
+  /// As other programs for S3: what was named, else the environment, else the file in the home directory.
+  private func s3Keys() throws(UsageError) -> S3Keys {
+    if s3File == nil, s3Profile == nil, let id = environment("AWS_ACCESS_KEY_ID"),
+      let secret = environment("AWS_SECRET_ACCESS_KEY")
+    {
+      return S3Keys(id: id, secret: secret, sessionToken: environment("AWS_SESSION_TOKEN"))
+    }
+    let usual =
+      environmentPath("AWS_SHARED_CREDENTIALS_FILE") ?? environmentPath("HOME")?.appending("/.aws/credentials")
+    var status = shim_file_status()
+    guard let file = s3File ?? usual.flatMap({ shim_stat($0.cName, &status) == 0 ? SecretFile($0) : nil }) else {
+      throw UsageError(
+        "there are no keys for the S3 server: use --s3-credentials FILE, or $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY."
+      )
+    }
+    let profile = s3Profile ?? environment("AWS_PROFILE") ?? "default"
+    let bytes = try file.read(limit: Limits.profileFileLength, allowsShared: allowsShared, mayWait: mayWait)
+    guard let keys = S3Profile.keys(profile, in: bytes) else {
+      throw UsageError(
+        file.name + " has no section [" + PrintableText.line(profile)
+          + "] with aws_access_key_id and aws_secret_access_key.")
+    }
+    return keys
   }
 
   private func fromNetrc(_ file: SecretFile, host: String) throws(UsageError) -> Credentials {
