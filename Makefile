@@ -169,7 +169,7 @@ tls: static ## test the whole TLS matrix, of which `make test` runs one row of e
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 4 $(addprefix Tests/CLITests/test_,tls*.py ciphers.py key_exchange.py)
 
 .PHONY: interop
-interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
+interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus and an S3 server from PyPI
 	Tests/Interop/setup
 	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
 

@@ -7,6 +7,7 @@ and stops them on Ctrl-C.
 
 import ctypes
 import grp
+import itertools
 import json
 import os
 import pwd
@@ -295,11 +296,7 @@ def _choose_ports(first_port: int) -> dict:
     keys = [(site.name, scheme) for site in SITES for scheme in ("http", "https")] + [TUS]
     if first_port:
         return {key: first_port + index for index, key in enumerate(keys)}
-    # Not from the range that the kernel takes connections' own ports from: one could be taken before a server has it.
-    # Each worker of pytest-xdist has ports of its own, because another one could choose the same before a server has it.
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    candidates = iter(random.sample(FREE_PORTS[worker % MOST_WORKERS :: MOST_WORKERS], 1000))
-    return {key: next(filter(_is_free, candidates)) for key in keys}
+    return dict(zip(keys, free_ports(len(keys))))
 
 
 def _is_free(port: int) -> bool:
@@ -317,6 +314,14 @@ def _tus_server(root: Path, port: int) -> "Daemon":
     # At a stop uvicorn would wait for its clients; two seconds are enough.
     return Daemon("tus", [PYTHON, "-B", "-m", "uvicorn", "tus_server:app", "--app-dir", HERE, "--host", "127.0.0.1",
                           "--port", port, "--timeout-graceful-shutdown", 2], root, INTEROP_TUS=root / "tus")
+
+
+def free_ports(count: int) -> list[int]:
+    """Not from the range that the kernel takes connections' own ports from: one could be taken before a server has it. Each worker of
+    pytest-xdist has ports of its own for the same reason."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    candidates = random.sample(FREE_PORTS[worker % MOST_WORKERS :: MOST_WORKERS], 1000)
+    return list(itertools.islice(filter(_is_free, candidates), count))
 
 
 class Daemon:

@@ -1,0 +1,92 @@
+"""Recordings as objects of OpenStack Swift's S3 API."""
+
+import signal
+import socket
+import time
+from contextlib import contextmanager
+
+import pytest
+
+import recordings
+import s3_server
+import servers as interop_servers
+from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, REFUSED, assert_failed
+
+MIB = 2**20
+CONFLICT = 11
+
+
+@pytest.fixture(scope="module")
+def s3(servers):
+    """Its URL."""
+    @contextmanager
+    def start(name, command, port):
+        daemon = interop_servers.Daemon(name, command, servers.root)
+        daemon.start()
+        try:
+            until = time.monotonic() + 30
+            while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+                assert time.monotonic() < until, servers.log(f"{name}.out")
+                time.sleep(0.05)
+            yield
+        finally:
+            daemon.stop()
+
+    with s3_server.running(servers.root / "s3", interop_servers.PYTHON.parent, start, interop_servers.free_ports(4)) as url:
+        yield url
+
+
+@pytest.fixture
+def put(s3, tmp_path):
+    """The command line for an object in the bucket."""
+    keys = tmp_path / "keys"
+    keys.write_text(f"[default]\naws_access_key_id = {s3_server.KEY}\naws_secret_access_key = {s3_server.SECRET}\n")
+    keys.chmod(0o600)
+
+    def put(file, *options, key="", bucket="recordings"):
+        return ["send", file, "--s3", f"s3://{bucket}/{key}", "--s3-endpoint", s3, "--s3-credentials", keys,
+                "--state-dir", tmp_path / "state", "--json", *options]
+    return put
+
+
+def stored(s3, tmp_path, path: str) -> str:
+    """The SHA-256 of an object."""
+    (tmp_path / "object").write_bytes(s3_server.curl(s3, "GET", "/recordings/" + path))
+    return recordings.sha256(tmp_path / "object")
+
+
+def test_a_recording_arrives_byte_for_byte_in_little_memory(uploader, files, put, s3, tmp_path):
+    file = files.fresh(20 * MIB + 1, "a b+\xfc.mp4")
+    run = uploader.run(*put(file, key="My Shows/"))
+    assert run.exit_code == DELIVERED and run.outcome["checksum_verified"], run
+    assert stored(s3, tmp_path, "My%20Shows/a%20b%2B%C3%BC.mp4") == recordings.sha256(file)
+    assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
+
+
+def test_what_a_kill_interrupts_is_sent_again(uploader, files, put, s3, tmp_path):
+    file = files.fresh(20 * MIB)
+    with uploader.start(*put(file, "--limit-rate", "8M")) as running:
+        running.wait_until(lambda: any((tmp_path / "state").glob("*.record")))
+        running.signal(signal.SIGKILL)
+        running.finish()
+    run = uploader.run("resume", "--all", "--state-dir", tmp_path / "state", "--json")
+    assert run.exit_code == DELIVERED, run
+    assert stored(s3, tmp_path, file.name) == recordings.sha256(file)
+
+
+def test_another_object_is_kept_and_the_same_is_recognized(uploader, files, put, s3, tmp_path):
+    first, second = files.fresh(1000), files.fresh(1000)
+    assert uploader.run(*put(first, key="x.mp4")).exit_code == DELIVERED
+    assert_failed(uploader.run(*put(second, key="x.mp4")), CONFLICT)
+    run = uploader.run(*put(first, "--again", key="x.mp4"))
+    assert run.exit_code == DELIVERED and run.outcome["already_there"], run
+    assert uploader.run(*put(second, "--overwrite", key="x.mp4")).exit_code == DELIVERED
+    assert stored(s3, tmp_path, "x.mp4") == recordings.sha256(second)
+
+
+def test_a_wrong_bucket_and_a_wrong_secret_are_named(uploader, files, put, tmp_path):
+    run = uploader.run(*put(files.fresh(1000), bucket="nobody"))
+    assert_failed(run, REFUSED)
+    assert "NoSuchBucket" in run.outcome["message"]
+    (tmp_path / "keys").write_text((tmp_path / "keys").read_text().rstrip() + "x\n")
+    assert_failed(uploader.run(*put(files.fresh(1000))), CREDENTIALS_REFUSED)
