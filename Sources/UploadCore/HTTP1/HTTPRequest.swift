@@ -125,4 +125,6 @@ public enum RequestHeadError: Error, Equatable {
   case header(CustomFieldError)
   /// The caller's metadata for a tus server is longer in total, in bytes before Base64.
   case metadataTooLong(limit: Int)
+  /// A request to an S3 server cannot be signed, because the credentials have no keys.
+  case noKeys
 }

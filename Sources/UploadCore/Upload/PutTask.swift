@@ -14,7 +14,7 @@ struct PutTask: Sendable {
     case putting
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case verifying(Answer)
-    /// The server does not replace what is there. Ask what that is.
+    /// The server does not replace what is there, or its success says too little. Ask what is there.
     case looking(refusal: Answer)
     /// That has the size of the file and this SHA-256. `refused`: the status of the refusal.
     case comparing(sha256: String, refused: Int)
@@ -101,7 +101,14 @@ struct PutTask: Sendable {
     // Others, such as 202, say that it is not stored yet, or by somebody else.
     case 200, 201, 204:
       if LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
-      if let s3 { return try store(answer, sha256: s3.sha256, isVerified: true) }
+      if let s3 {
+        // Every S3 server says it. Another one may have answered, such as a portal: the object is proof.
+        guard answer.fields.first("ETag") != nil else {
+          state = .looking(refusal: answer)
+          return
+        }
+        return try store(answer, sha256: s3.sha256, isVerified: true)
+      }
       guard request.computesSHA256, answer.sent == .whole else { return try store(answer, sha256: nil) }
       state = .verifying(answer)
     case 200..<300: throw .unconfirmed(status: answer.status)
@@ -113,7 +120,7 @@ struct PutTask: Sendable {
     if s3?.learn(from: answer) ?? false { return }
     switch answer.status {
     case 200: break
-    case 404 where s3?.mayPutAgain(after: refusal) ?? false:
+    case 404 where !refusal.isSuccess && s3?.mayPutAgain(after: refusal) ?? false:
       state = .putting
       return
     // Nothing is in the way but a directory that is missing (RFC 4918, 9.7.1).
@@ -123,13 +130,13 @@ struct PutTask: Sendable {
     // What was in the way is gone, or this URL is only for PUT.
     case 401, 403, 404, 405:
       state = .putting
-      if s3 != nil, refusal.status == 412 { throw .objectExists(status: 412) }
+      if s3 != nil { throw conflict(refusal.status) ?? refusal.objectRefusal }
       throw refusal.objectRefusal
     default: throw answer.refusal
     }
     guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 ?? s3?.givenSHA256(answer) else {
       state = .putting
-      throw .objectExists(status: refusal.status)
+      throw conflict(refusal.status) ?? .objectExists(status: refusal.status)
     }
     if let own = s3?.sha256 {
       try compare(own, with: theirs, refused: refusal.status)
@@ -138,13 +145,22 @@ struct PutTask: Sendable {
     }
   }
 
+  /// What the status of the PUT means if something else is there, or nobody may look; nil if it says no more than that it was refused.
+  private func conflict(_ status: Int) -> UploadError? {
+    switch status {
+    case 200..<300: .unconfirmed(status: status)
+    case 412: .objectExists(status: status)
+    default: nil
+    }
+  }
+
   private mutating func compare(_ own: String, with theirs: String, refused: Int) throws(UploadError) {
     guard theirs == own else {
       state = .putting
-      throw .objectExists(status: refused)
+      throw conflict(refused) ?? .objectExists(status: refused)
     }
     var receipt = Receipt()
-    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
+    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, refused >= 300)
     state = .stored(receipt, SentFile(size: size, sha256: own))
   }
 
@@ -205,6 +221,8 @@ private struct S3Dialog: Sendable {
       request.fields.append(Field("x-amz-checksum-mode", "ENABLED"))
     }
     request.signing = signing
+    // Nothing else is signed for another origin.
+    request.isConfidential = true
   }
 
   /// - Returns: whether the same request is to be signed anew, and sent again.

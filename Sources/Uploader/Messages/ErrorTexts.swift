@@ -47,6 +47,7 @@ extension RequestHeadError {
     case .invalidField(let name): "the header field " + name + " contains a line break or control character."
     case .tooLong(let limit): "the request headers exceed the limit of " + String(limit) + " bytes."
     case .header(let error): error.message
+    case .noKeys: "there are no keys to sign a request to an S3 server with."
     case .metadataTooLong(let limit): "the metadata exceeds the total limit of " + String(limit) + " bytes."
     }
   }

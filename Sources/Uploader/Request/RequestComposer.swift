@@ -101,7 +101,8 @@ struct RequestComposer {
     if request.body != nil { fields.append(Field("Content-Length", String(body.length))) }
     if request.mayExpectContinue { fields.append(Field("Expect", "100-continue")) }
     request.fields = fields
-    if isHome, let signing = request.signing, let keys = self.credentials.s3Keys {
+    if let signing = request.signing {
+      guard isHome, let keys = self.credentials.s3Keys else { throw .requestHead(.noKeys) }
       request.fields += try sign(request, signing, by: keys)
     }
     do throws(RequestHeadError) {

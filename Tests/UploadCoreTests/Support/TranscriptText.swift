@@ -20,7 +20,7 @@ extension TranscriptRun {
     for field in usual where !request.fields.contains(where: { $0.name == field.name }) {
       text += ", without " + field.name
     }
-    if request.isConfidential { text += ", confidential" }
+    if request.isConfidential, request.signing == nil { text += ", confidential" }
     if request.mayExpectContinue { text += ", expects 100" }
     if let signing = request.signing {
       if signing.region != "us-east-1" { text += ", signed for " + signing.region }

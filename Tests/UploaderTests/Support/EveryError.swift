@@ -78,7 +78,7 @@ enum EveryError {
       .form(.tooLong(field: "label", count: 256, limit: 255)), .form(.invalidRating("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
-      .requestHead(.metadataTooLong(limit: 1)),
+      .requestHead(.metadataTooLong(limit: 1)), .requestHead(.noKeys),
       .conflict(upload: "a"), .delivered(PreviousDelivery(record("5e1f0a77"))),
       .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
       .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
