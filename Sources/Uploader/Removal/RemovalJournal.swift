@@ -96,7 +96,11 @@ final class RemovalJournal {
     var isComplete = true
     for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {
       let privatePath = PrintableText.line(entry.privatePath.text)
-      let parent = try? OpenDirectory(entry.path.directory)
+      var parent: OpenDirectory?
+      do throws(SystemError) { parent = try OpenDirectory(entry.path.directory) } catch {
+        // Of one that is gone, nothing can come back.
+        if error.code != SHIM_ENOENT, error.code != SHIM_ENOTDIR { isComplete = false }
+      }
       switch HiddenRecording.restore(entry, in: parent) {
       case .nothing: break
       case .waiting: isComplete = false
