@@ -42,9 +42,13 @@ let programs: [Target] = [
     swiftSettings: shipping),
 ]
 
+// Embedded Swift has no tasks.
+let isOrdinary = !isEmbedded && !isSimulated
+
 let package = Package(
   name: "gighive-upload",
   products: [.library(name: "Uploader", targets: ["Uploader"])]
+    + (isOrdinary ? [.library(name: "UploaderAsync", targets: ["UploaderAsync"])] : [])
     + (isSimulated || sanitizer != nil ? [] : [.executable(name: "gighive-upload", targets: ["gighive-upload"])]),
   targets: [
     .target(
@@ -58,6 +62,11 @@ let package = Package(
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"], exclude: ["Messages/errors.txt"]),
   ]
+    + (isOrdinary
+      ? [
+        .target(name: "UploaderAsync", dependencies: ["CShims", "Uploader"]),
+        .testTarget(name: "UploaderAsyncTests", dependencies: ["UploaderAsync"]),
+      ] : [])
     + (sanitizer != nil
       ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"], exclude: ["Transcripts"])])
     + (isSimulated ? simulation : sanitizer == nil ? programs : []),

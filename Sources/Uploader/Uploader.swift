@@ -128,6 +128,8 @@ public final class Uploader {
       return UploadJob(
         request, index: index, slot: slot, of: slots, shared: shared, hooks: hooks,
         onRecord: { observer.onRecord(index, $0) })
+    } isOver: {
+      observer.isOver($0.index)
     } ended: { job, error in
       slots.give(back: job.slot, of: job.recordID)
       if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }

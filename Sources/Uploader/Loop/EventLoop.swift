@@ -32,10 +32,11 @@ final class EventLoop<Worker: Steppable> {
   ///   - hasNext: whether there is another machine. Called only if there is output of the caller.
   ///   - skip: ends the next machine before it exists. Returns false if that is not possible.
   ///   - next: returns the next machine; nil if there are no more.
+  ///   - isOver: whether a machine is to be cancelled. Asked whenever the loop wakes up.
   ///   - ended: called with the outcome of each machine.
   func run(
     _ count: Int, hasNext: () -> Bool = { true }, skip: () -> Bool = { false }, next: () -> Worker?,
-    ended: (Worker, UploadError?) -> Void
+    isOver: (Worker) -> Bool = { _ in false }, ended: (Worker, UploadError?) -> Void
   ) {
     isFinishing = cancellation.isFinishing
     while true {
@@ -44,7 +45,7 @@ final class EventLoop<Worker: Steppable> {
       let failure = poll()
       if machines.isEmpty, failure != nil { return }
       output?.write()
-      for index in machines.indices.reversed() { step(index, failure, ended) }
+      for index in machines.indices.reversed() { step(index, failure, isOver, ended) }
     }
   }
 
@@ -134,9 +135,12 @@ final class EventLoop<Worker: Steppable> {
     }
   }
 
-  private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
+  private func step(
+    _ index: Int, _ failure: UploadError?, _ isOver: (Worker) -> Bool, _ ended: (Worker, UploadError?) -> Void
+  ) {
     let machine = machines[index]
     var error = failure
+    if error == nil, isOver(machine) { error = .cancelled(hasSentAll: false) }
     if error == nil {
       let now = shim_monotonic_milliseconds()
       if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }

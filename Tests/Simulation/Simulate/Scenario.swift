@@ -202,7 +202,7 @@ enum Scenario {
       configuration.proxies.http = Proxy(address, user: nil)
     }
     if let user = plan.user.map({ String(cString: $0) }) {
-      let credentials = { Credentials.basic(user: user, password: String(cString: world_password())) }
+      let credentials = { @Sendable in Credentials.basic(user: user, password: String(cString: world_password())) }
       configuration.credentials = credentials()
       if plan.refreshes != 0 { configuration.refreshCredentials = credentials }
     }

@@ -10,7 +10,7 @@ struct UploadJobTests {
 
   private let told = Told()
 
-  private final class Told {
+  private final class Told: @unchecked Sendable {
     var warnings: [String] = []
     var records: [String] = []
   }
