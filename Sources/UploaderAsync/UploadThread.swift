@@ -82,7 +82,7 @@ final class UploadThread: Sendable {
     observer.onProgress = { uploads[$0]?.tell($1) }
     observer.isOver = { uploads[$0]?.isOver ?? false }
     observer.onEnd = { uploads.removeValue(forKey: $0)?.end($1) }
-    uploader.upload(
+    uploader.uploadAll(
       next: {
         guard let upload = next() else { return nil }
         uploads[count] = upload

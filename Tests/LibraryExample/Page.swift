@@ -75,18 +75,24 @@ func sendAll(_ requests: [UploadRequest], _ configuration: Configuration) {
     }
   }
   let cancellation = Cancellation()
-  Uploader(configuration, jobs: 4).upload(requests, cancellation: cancellation, observer: observer)
+  var waiting = requests[...]
+  Uploader(configuration, jobs: 4).uploadAll(
+    next: { waiting.popFirst() }, cancellation: cancellation, observer: observer)
 }
 
 func report(_ delivery: Delivery) {
-  print("sent", delivery.file.size, "bytes, from", delivery.resumedFrom)
-  print("SHA-256", delivery.file.sha256 ?? "not computed", "confirmed:", delivery.receipt.isChecksumVerified)
-  print("asset", delivery.receipt.assetID ?? 0, "was there before:", delivery.receipt.wasAlreadyThere)
+  switch delivery {
+  case .sent(let sent):
+    print("sent", sent.file.size, "bytes, from", sent.resumedFrom)
+    print("SHA-256", sent.file.sha256 ?? "not computed", "confirmed:", sent.receipt.isChecksumVerified)
+    print("asset", sent.receipt.assetID ?? 0, "was there before:", sent.receipt.wasAlreadyThere)
+  case .deliveredBefore(let previous):
+    print("delivered before, as upload", previous.upload, "and asset", previous.assetID ?? 0)
+  }
 }
 
 func explain(_ error: UploadError) {
   switch error {
-  case .delivered(let previous): print("delivered before, as upload", previous.upload, previous.assetID ?? 0)
   case .mayBeStored: print("look at the server before you send it again")
   case .refused(let status, let message): print("refused with", status, message)
   case .file(let path, .tooLarge(let size, let limit)): print(path.text, "has", size, "bytes, more than", limit)

@@ -15,6 +15,7 @@ struct ImportedNamesTests {
       UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
       FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
       CustomField.self, CustomFieldError.self, RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self,
+      SentRecording.self,
       StateError.self, SystemError.self,
       TLSError.self, TLSOptions.self, TargetURI.self, TargetURIError.self, Timeouts.self, TusError.self,
       UploadError.self, UploadObserver.self, UploadPhase.self, UploadProgress.self, UploadRequest.self, Uploader.self,

@@ -72,7 +72,7 @@ extension UploadError {
       reader.told("Use a new URL.", "Write a new URL to the file of --put-url-file, and resume the upload.")
     case .termsNotAccepted: reader.told(nil, "To accept them, use --field tos_accepted=true.")
     case .tus(let error): error.advice(for: reader)
-    case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noResolver, .notConnected,
+    case .invalidConfiguration, .formData, .requestHead, .conflict, .noSuchName, .noResolver, .notConnected,
       .timedOut, .connectionLost, .mayBeStored, .invalidResponse, .refused, .formDropped, .redirected,
       .redirectionRefused, .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .unconfirmed,
       .stillProcessing, .prematureSuccess, .uploadLost, .postponed, .cancelled, .outOfResources, .internalError:

@@ -102,7 +102,7 @@ struct InvalidConfigurationTests {
         #expect(ended[index] == nil)
         if case .success = result { ended[index] = true } else { ended[index] = false }
       }
-      uploader.upload([bad, good, bad], observer: observer)
+      uploader.uploadAll([bad, good, bad], observer: observer)
     }
     #expect(ended == [0: false, 1: true, 2: false])
     #expect(server.finish().count == 1)
