@@ -108,9 +108,7 @@ public final class Uploader {
         onAnswer: { observer.onAnswer(index, $0) })
       return UploadJob(
         request, index: index, slot: slot, of: slots, shared: shared, hooks: hooks,
-        onRecord: { observer.onRecord(index, $0) })
-    } isOver: {
-      observer.isOver($0.index)
+        onRecord: { observer.onRecord(index, $0) }, isCancelled: { observer.isCancelled(index) })
     } ended: { job, error in
       slots.give(back: job.slot, of: job.recordID)
       if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
@@ -231,7 +229,7 @@ extension Uploader {
     let usesTus = directory.adapted(request).prefersTus(size: file.size, isGuest: isGuest)
     return switch try finding(of: request, for: file, in: directory) {
     case .none: .send(size: file.size, usesTus: usesTus, recordID: nil)
-    case .unfinished(let record): .send(size: file.size, usesTus: usesTus, recordID: record.id)
+    case .unfinished(let id): .send(size: file.size, usesTus: usesTus, recordID: id)
     case .delivered(let previous): .deliveredBefore(previous)
     }
   }
@@ -244,7 +242,7 @@ extension Uploader {
   }
 
   /// A state directory that does not exist is not created.
-  private func existingStateDirectory() throws(UploadError) -> StateDirectory? {
+  func existingStateDirectory() throws(UploadError) -> StateDirectory? {
     var status = shim_file_status()
     guard let path = shared.configuration.stateDirectory, let name = path.cString,
       shim_stat(name, &status) == 0

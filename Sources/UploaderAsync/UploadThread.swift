@@ -80,7 +80,7 @@ final class UploadThread: Sendable {
     observer.output = wakeUp
     observer.onBegin = { uploads[$0]?.begin() }
     observer.onProgress = { uploads[$0]?.tell($1) }
-    observer.isOver = { uploads[$0]?.isOver ?? false }
+    observer.isCancelled = { uploads[$0]?.isOver ?? false }
     observer.onEnd = { uploads.removeValue(forKey: $0)?.end($1) }
     uploader.uploadAll(
       next: {

@@ -91,6 +91,21 @@ func report(_ delivery: Delivery) {
   }
 }
 
+func tidy(_ uploader: Uploader, before deadline: Int64) throws {
+  for upload in try uploader.records() {
+    switch upload.state {
+    case .pending where upload.context == "wanted", .failed:
+      let request = UploadRequest(resuming: upload, to: .tus(try TargetURI(upload.endpoint)))
+      print(upload.id, try uploader.upload(request).assetID ?? 0)
+    case .pending: print(upload.id, try uploader.cancel(upload.id) == .keptByServer ? "expires" : "is cancelled")
+    case .mayBeStored: print("look at the server for", upload.file.text)
+    case .delivered where upload.createdAt < deadline: print(upload.id, try uploader.delete(upload.id))
+    case .delivered: break
+    case .deleted: try uploader.forget(upload.id)
+    }
+  }
+}
+
 func explain(_ error: UploadError) {
   switch error {
   case .mayBeStored: print("look at the server before you send it again")

@@ -9,7 +9,7 @@ struct ImportedNamesTests {
   @Test func noNameIsAmbiguousBesideFoundation() {
     let types: [Any.Type] = [
       AddressFamily.self, Cancellation.self, Configuration.self, CongestionControl.self, Credentials.self,
-      Delivery.self,
+      Delivery.self, Ending.self, RecordedUpload.self,
       PostponementReason.self, PreviousDelivery.self, RateLimit.self, RateSchedule.self, RetryLimit.self,
       RedactedAnswer.self,
       UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,

@@ -16,7 +16,7 @@ public struct UploadObserver {
   /// Once for each request.
   public var onEnd: (Int, Result<Delivery, UploadError>) -> Void = { _, _ in }
   /// Whether to cancel this upload. Asked whenever the loop wakes up.
-  package var isOver: (Int) -> Bool = { _ in false }
+  package var isCancelled: (Int) -> Bool = { _ in false }
   /// The caller's output.
   package var output: (any CallerOutput)?
 

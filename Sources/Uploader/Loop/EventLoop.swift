@@ -32,11 +32,10 @@ final class EventLoop<Worker: Steppable> {
   ///   - hasNext: whether there is another machine. Called only if there is output of the caller.
   ///   - skip: ends the next machine before it exists. Returns false if that is not possible.
   ///   - next: returns the next machine; nil if there are no more.
-  ///   - isOver: whether a machine is to be cancelled. Asked whenever the loop wakes up.
   ///   - ended: called with the outcome of each machine.
   func run(
     _ count: Int, hasNext: () -> Bool = { true }, skip: () -> Bool = { false }, next: () -> Worker?,
-    isOver: (Worker) -> Bool = { _ in false }, ended: (Worker, UploadError?) -> Void
+    ended: (Worker, UploadError?) -> Void
   ) {
     isFinishing = cancellation.isFinishing
     while true {
@@ -45,7 +44,7 @@ final class EventLoop<Worker: Steppable> {
       let failure = poll()
       if machines.isEmpty, failure != nil { return }
       output?.write()
-      for index in machines.indices.reversed() { step(index, failure, isOver, ended) }
+      for index in machines.indices.reversed() { step(index, failure, ended) }
     }
   }
 
@@ -135,12 +134,10 @@ final class EventLoop<Worker: Steppable> {
     }
   }
 
-  private func step(
-    _ index: Int, _ failure: UploadError?, _ isOver: (Worker) -> Bool, _ ended: (Worker, UploadError?) -> Void
-  ) {
+  private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
     let machine = machines[index]
     var error = failure
-    if error == nil, isOver(machine) { error = .cancelled(hasSentAll: false) }
+    if error == nil, machine.isCancelled { error = .cancelled(hasSentAll: false) }
     if error == nil {
       let now = shim_monotonic_milliseconds()
       if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
@@ -190,6 +187,8 @@ protocol Steppable: AnyObject {
   func extendDeadlines(by milliseconds: Int64)
   /// It is to end soon, where little is lost. It is stepped next.
   func finish(nowMilliseconds: Int64)
+  /// Whether it is to be cancelled. Asked whenever the loop wakes up.
+  var isCancelled: Bool { get }
   /// Whether it gives its slot to another machine, because it only waits.
   var isWaitingOnly: Bool { get }
   /// Whether it waits for another machine to end. It is stepped as soon as one has.
@@ -199,6 +198,7 @@ protocol Steppable: AnyObject {
 extension Steppable {
   func extendDeadlines(by milliseconds: Int64) {}
   func finish(nowMilliseconds: Int64) {}
+  var isCancelled: Bool { false }
   var isWaitingOnly: Bool { false }
   var awaitsAnother: Bool { false }
 }

@@ -128,22 +128,12 @@ extension LockedRecord {
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return .open(try begin(own, search)) }
     let lock = try lock(id, in: directory)
-    switch try current(id, own, changed: file.statusTimeAtOpen, request, in: directory) {
-    case .unfinished(let previous):
-      return .open(try resume(previous, lock, own, changed: file.statusTimeAtOpen, request, search))
-    case .delivered(let previous): return .delivered(previous)
-    case .none: return .open(try begin(own, search))
-    }
-  }
-
-  /// Reads the record that was locked: it may have been delivered before that, and the file may have changed since that delivery.
-  /// - Returns: nil if the upload begins with a new record.
-  private static func current(
-    _ id: String, _ own: UploadRecord, changed: StatusTime, _ request: UploadRequest, in directory: StateDirectory
-  ) throws(UploadError) -> RecordSearch.Finding? {
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(id) } catch { throw .state(error) }
-    if let current, current.phase != .delivered { return .unfinished(current) }
+    if let current, current.phase != .delivered {
+      return .open(try resume(current, lock, own, changed: file.statusTimeAtOpen, request, search))
+    }
+    // It was delivered before it was locked, and the file may have changed since that delivery.
     directory.tidy(delivered: id)
     if current == nil { directory.removeLock(id) }
     if request.upload != nil {
@@ -151,9 +141,9 @@ extension LockedRecord {
       return .delivered(PreviousDelivery(current))
     }
     if let current, request.respects(current), own.match(with: current) != nil {
-      return .delivered(PreviousDelivery(current, of: own, changed: changed))
+      return .delivered(PreviousDelivery(current, of: own, changed: file.statusTimeAtOpen))
     }
-    return nil
+    return .open(try begin(own, search))
   }
 
   private static func resume(

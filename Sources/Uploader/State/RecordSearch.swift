@@ -53,7 +53,7 @@ final class RecordSearch {
   // MARK: What is found
 
   enum Finding {
-    case unfinished(UploadRecord)
+    case unfinished(id: String)
     case delivered(PreviousDelivery)
   }
 
@@ -75,7 +75,7 @@ final class RecordSearch {
       return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     if found.mayBeStored { throw .uncertain(upload: found.id) }
-    return .unfinished(found)
+    return .unfinished(id: found.id)
   }
 
   /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one
@@ -246,6 +246,7 @@ extension UploadRecord {
       to: RecordedDestination(
         endpoint: request.endpoint, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note
+    context = request.context
   }
 }
 

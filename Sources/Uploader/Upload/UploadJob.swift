@@ -24,12 +24,13 @@ final class UploadJob: Steppable {
   private let shared: SharedResources
   private let hooks: DriverHooks
   private let onRecord: (String) -> Void
+  private let isCancelledByCaller: () -> Bool
   private var record: LockedRecord?
   private var isFinishing = false
 
   init(
     _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
-    hooks: DriverHooks, onRecord: @escaping (String) -> Void
+    hooks: DriverHooks, onRecord: @escaping (String) -> Void, isCancelled: @escaping () -> Bool = { false }
   ) {
     self.request = request
     self.index = index
@@ -38,6 +39,7 @@ final class UploadJob: Steppable {
     self.shared = shared
     self.hooks = hooks
     self.onRecord = onRecord
+    isCancelledByCaller = isCancelled
   }
 
   /// The ID of its record; nil if it has none.
@@ -55,6 +57,8 @@ final class UploadJob: Steppable {
   }
 
   // MARK: The step
+
+  var isCancelled: Bool { isCancelledByCaller() }
 
   var isWaitingOnly: Bool {
     guard slot.isForWaiting else { return false }

@@ -59,6 +59,14 @@ struct InvalidConfigurationTests {
     try expectRefused("jobs", value, jobs: Int(value)) { _ in }
   }
 
+  @Test func aContextOfMoreThanAKibibyteIsRefused() throws {
+    try expectRefused("context", 1026) { $0.request.context = String(repeating: "ä", count: 513) }
+    guard case .notConnected = try outcome({ $0.request.context = String(repeating: "ä", count: 512) }) else {
+      Issue.record("a context of 1,024 bytes is refused")
+      return
+    }
+  }
+
   @Test func nothingAtATimeAndNoByteARequestOrSecondAreNoUploads() throws {
     try expectRefused("chunkLength", 0) { $0.request.chunkLength = 0 }
     try expectRefused("rateLimit", 0) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(0)) }
