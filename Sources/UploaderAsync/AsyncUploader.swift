@@ -31,6 +31,52 @@ public final class AsyncUploader: Sendable {
   }
 }
 
+/// The records, on a thread of its own for each call. When the task is cancelled, a request to the server is, too.
+extension AsyncUploader {
+  /// ``Uploader/records()``
+  public func records() async throws(UploadError) -> [RecordedUpload] {
+    try await aside { (uploader, _) throws(UploadError) in try uploader.records() }
+  }
+
+  /// ``Uploader/cancel(_:cancellation:)``. An upload that is in progress here is cancelled by ``RunningUpload/cancel()`` first.
+  public func cancel(_ id: String) async throws(UploadError) -> Ending {
+    try await aside { (uploader, cancellation) throws(UploadError) in
+      try uploader.cancel(id, cancellation: cancellation)
+    }
+  }
+
+  /// ``Uploader/delete(_:cancellation:)``
+  public func delete(_ id: String) async throws(UploadError) -> Ending {
+    try await aside { (uploader, cancellation) throws(UploadError) in
+      try uploader.delete(id, cancellation: cancellation)
+    }
+  }
+
+  /// ``Uploader/forget(_:)``
+  public func forget(_ id: String) async throws(UploadError) {
+    try await aside { (uploader, _) throws(UploadError) in try uploader.forget(id) }
+  }
+
+  private func aside<Value: Sendable>(
+    _ body: @escaping @Sendable (Uploader, Cancellation) throws(UploadError) -> Value
+  ) async throws(UploadError) -> Value {
+    let (configuration, cancellation) = (thread.configuration, Cancellation())
+    let result: Result<Value, UploadError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { reader in
+        let hasBegun = beginThread {
+          do throws(UploadError) {
+            reader.resume(returning: .success(try body(Uploader(configuration), cancellation)))
+          } catch { reader.resume(returning: .failure(error)) }
+        }
+        if !hasBegun { reader.resume(returning: .failure(.outOfResources("a thread for a record"))) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return try result.get()
+  }
+}
+
 /// An upload that was started.
 public final class RunningUpload: Sendable {
   private let upload: PendingUpload

@@ -13,14 +13,16 @@ final class UploadThread: Sendable {
 
   let wakeUp = WakeUp()
   let cancellation = Cancellation()
-  private let configuration: Configuration
+  let configuration: Configuration
   private let jobs: Int
   private let shared = Mutex(Shared())
 
   init(_ configuration: Configuration, jobs: Int) {
     self.configuration = configuration
     self.jobs = jobs
-    if wakeUp.descriptor < 0 || !begin() { shared.withLock { $0.failure = .outOfResources("a thread for uploads") } }
+    if wakeUp.descriptor < 0 || !beginThread({ self.run() }) {
+      shared.withLock { $0.failure = .outOfResources("a thread for uploads") }
+    }
   }
 
   func add(_ request: UploadRequest) -> PendingUpload {
@@ -39,25 +41,6 @@ final class UploadThread: Sendable {
     shared.withLock { $0.isStopping = true }
     cancellation.cancel()
     wakeUp.raise()
-  }
-
-  /// - Returns: whether the thread runs. Signals are left to the program's own threads.
-  private func begin() -> Bool {
-    var (all, before) = (sigset_t(), sigset_t())
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(self)
-    var thread = pthread_t()
-    let error = pthread_create(
-      &thread, nil,
-      {
-        // The reference ends here.
-        if let context = $0 { Unmanaged<UploadThread>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
-      }, context.toOpaque())
-    if error != 0 { context.release() } else { pthread_detach(thread) }
-    return error == 0
   }
 
   // MARK: On the thread
@@ -101,4 +84,28 @@ final class UploadThread: Sendable {
       return nil
     }
   }
+}
+
+/// Runs a function on a thread of its own. Signals are left to the program's other threads.
+/// - Returns: false if the system has no thread left.
+func beginThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+  final class Body: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+  var (all, before) = (sigset_t(), sigset_t())
+  sigfillset(&all)
+  pthread_sigmask(SIG_SETMASK, &all, &before)
+  defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+  let context = Unmanaged.passRetained(Body(body))
+  var thread = pthread_t()
+  let error = pthread_create(
+    &thread, nil,
+    {
+      // The reference ends here.
+      if let context = $0 { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
+      return nil
+    }, context.toOpaque())
+  if error != 0 { context.release() } else { pthread_detach(thread) }
+  return error == 0
 }

@@ -105,6 +105,41 @@ import Testing
     #expect(silent.requestCount == 1)
   }
 
+  @Test(.timeLimit(.minutes(1))) func recordsAreReadAndChangedBesideUploads() async throws {
+    let (silent, directory) = (FormServer(answers: false), TemporaryDirectory())
+    defer { silent.stop() }
+    var configuration = Configuration()
+    configuration.stateDirectory = LocalPath(directory.path)
+    let uploader = AsyncUploader(configuration)
+    var waiting = try request(silent)
+    waiting.context = "first"
+    let upload = uploader.start(waiting)
+    try await silent.untilARequestHasCome()
+    let found = try #require(try await uploader.records().first)
+    #expect(found.context == "first" && found.file.text == file.path)
+    await #expect(throws: UploadError.conflict(upload: found.id)) { try await uploader.forget(found.id) }
+    upload.cancel()
+    await #expect(throws: UploadError.self) { try await upload.delivery() }
+    #expect(try await uploader.delete(found.id) == .isNotDelivered)
+    #expect(try await uploader.cancel(found.id) == .done)
+    #expect(try await uploader.records().isEmpty)
+  }
+
+  /// The server never answers.
+  @Test(.timeLimit(.minutes(1))) func aCancelledTaskStopsAskingTheServer() async throws {
+    let (silent, directory) = (FormServer(answers: false), TemporaryDirectory())
+    defer { silent.stop() }
+    var configuration = Configuration()
+    configuration.stateDirectory = LocalPath(directory.path)
+    try directory.addRecord("5e1f0a77", ofUploadAt: silent.url + "files/1", file: file.path)
+    let uploader = AsyncUploader(configuration)
+    let task = Task { try await uploader.cancel("5e1f0a77") }
+    try await silent.untilARequestHasCome()
+    task.cancel()
+    await #expect(throws: UploadError.cancelled(hasSentAll: false)) { try await task.value }
+    #expect(try await uploader.records().map(\.id) == ["5e1f0a77"])
+  }
+
   /// Its thread releases it at its end, and what it releases closes its descriptors. Several times, because the end takes several steps.
   @Test(.timeLimit(.minutes(1))) func nothingIsLeftOfUploadersThatNobodyUses() async throws {
     for _ in 0..<10 {

@@ -1,5 +1,7 @@
-import Glibc
+import Foundation
 import Synchronization
+
+@testable import Uploader
 
 /// A file in /tmp, removed at the end.
 final class TemporaryFile: Sendable {
@@ -14,6 +16,32 @@ final class TemporaryFile: Sendable {
   }
 
   deinit { unlink(path) }
+}
+
+/// A state directory in /tmp, removed at the end.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/uploader-async-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { fatalError("no temporary directory") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Leaves the record of a tus upload that was interrupted.
+  func addRecord(_ id: String, ofUploadAt url: String, file: String) throws {
+    var record = UploadRecord(
+      id: id,
+      RecordedFile(
+        path: LocalPath(file),
+        identity: FileIdentity(
+          device: 1, inode: 2, size: 100_000, modifiedSeconds: 3, modifiedNanoseconds: 4, edges: "")),
+      to: RecordedDestination(endpoint: url))
+    record.unfinished?.remote = RemoteUpload(url: url, offset: 9)
+    try StateDirectory(LocalPath(path), warn: { _ in }).write(record)
+  }
 }
 
 /// A server on the loopback interface that reads forms, and answers each, or none.
