@@ -30,10 +30,15 @@ let shipping: [SwiftSetting] =
   ]
   : [.treatWarning("EmbeddedRestrictions", as: .error)]
 
+// Embedded Swift has no tasks.
+let isOrdinary = !isEmbedded && !isSimulated
+
 let programs: [Target] = [
   .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
-  // The README's example, so that it keeps compiling and working.
-  .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
+  // The README's example and those of docs/library.md, so that they keep compiling and working.
+  .executableTarget(
+    name: "library-example", dependencies: isOrdinary ? ["UploadCore", "UploaderAsync"] : [],
+    path: "Tests/LibraryExample"),
   // Run on every architecture by `make abi`.
   .target(
     name: "sizes", dependencies: ["CShims"], path: "Tests/ABICheck/sizes", cSettings: [.define("_GNU_SOURCE")]),
@@ -41,9 +46,6 @@ let programs: [Target] = [
     name: "abi-check", dependencies: ["CShims", "sizes"], path: "Tests/ABICheck", exclude: ["sizes"],
     swiftSettings: shipping),
 ]
-
-// Embedded Swift has no tasks.
-let isOrdinary = !isEmbedded && !isSimulated
 
 let package = Package(
   name: "gighive-upload",

@@ -91,6 +91,41 @@ func report(_ delivery: Delivery) {
   }
 }
 
+func runRecorder(
+  _ password: String, finished: () -> [LocalPath], isStopped: () -> Bool, cancellation: Cancellation,
+  show: @escaping (String, Int?) -> Void, archive: @escaping (LocalPath, Delivery) -> Void, pause: () -> Void
+) throws {
+  var configuration = Configuration()
+  configuration.credentials = .basic(user: "recorder", password: password)
+  configuration.stateDirectory = "/data/uploads"
+  configuration.retryLimit = .time(milliseconds: 3600 * 1000)
+  configuration.warnings = { print("warning:", $0) }
+  let gigHive = try TargetURI("https://gighive")
+  let uploader = Uploader(configuration)
+  while !isStopped() {
+    var waiting = finished()[...]
+    let files = Array(waiting)
+    var observer = UploadObserver()
+    observer.onProgress = { show(files[$0].text, Int($1.deliveredBytes * 100 / $1.totalBytes)) }
+    observer.onEnd = { index, result in
+      switch result {
+      case .success(let delivery): archive(files[index], delivery)
+      case .failure(.mayBeStored), .failure(.uncertain): show(files[index].text + ": ask the server", nil)
+      case .failure(let error): show(error.message, nil)
+      }
+    }
+    let next = {
+      waiting.popFirst().map { file in
+        var form = EventForm()
+        form.label = "Recording"
+        return UploadRequest(file: file, destination: .gigHive(gigHive, form))
+      }
+    }
+    uploader.uploadAll(next: next, mayHaveNext: { !waiting.isEmpty }, cancellation: cancellation, observer: observer)
+    pause()
+  }
+}
+
 func tidy(_ uploader: Uploader, before deadline: Int64) throws {
   for upload in try uploader.records() {
     switch upload.state {
