@@ -20,7 +20,8 @@ public final class AsyncUploader: Sendable {
 
   /// Uploads one recording, or resumes its upload if the state directory has a record of it. When the task is cancelled, the upload ends
   /// with ``UploadError/cancelled(hasSentAll:)``.
-  /// - Returns: the server's confirmation. GigHive's must match the size and SHA-256 of what was read.
+  /// - Returns: the server's confirmation, or the earlier delivery if there was one. GigHive's confirmation must match the size and SHA-256
+  ///   of what was read.
   public func upload(_ request: UploadRequest) async throws(UploadError) -> Delivery {
     try await start(request).delivery()
   }
