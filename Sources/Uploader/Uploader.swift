@@ -111,8 +111,7 @@ public final class Uploader {
         onRecord: { observer.onRecord(index, $0) }, isCancelled: { observer.isCancelled(index) })
     } ended: { job, error in
       slots.give(back: job.slot, of: job.recordID)
-      if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
-      observer.onEnd(job.index, .failure(job.end(with: error ?? .cancelled(hasSentAll: false))))
+      observer.onEnd(job.index, job.close(with: error))
     }
     while (upcoming ?? (isCountExact ? next() : nil)) != nil {
       upcoming = nil

@@ -120,8 +120,8 @@ import Testing
     await #expect(throws: UploadError.conflict(upload: found.id)) { try await uploader.forget(found.id) }
     upload.cancel()
     await #expect(throws: UploadError.self) { try await upload.delivery() }
-    #expect(try await uploader.delete(found.id) == .isNotDelivered)
-    #expect(try await uploader.cancel(found.id) == .done)
+    #expect(try await unlocked { try await uploader.delete(found.id) } == .isNotDelivered)
+    #expect(try await unlocked { try await uploader.cancel(found.id) } == .done)
     #expect(try await uploader.records().isEmpty)
   }
 

@@ -144,3 +144,10 @@ func until(_ isTrue: () -> Bool) async throws {
     await Task.yield()
   }
 }
+
+/// A child process of another test holds this process's locks until it has executed its program.
+func unlocked<Value>(_ body: () async throws -> Value) async throws -> Value {
+  while true {
+    do { return try await body() } catch UploadError.conflict { try Task.checkCancellation() }
+  }
+}

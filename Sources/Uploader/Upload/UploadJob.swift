@@ -461,6 +461,15 @@ final class UploadJob: Steppable {
 
   // MARK: The end
 
+  /// Unlocks the record, so that the caller can work with it as soon as it is told.
+  /// - Returns: what the caller is told.
+  func close(with error: UploadError?) -> Result<Delivery, UploadError> {
+    let outcome: Result<Delivery, UploadError> =
+      delivery.map { .success($0) } ?? .failure(end(with: error ?? .cancelled(hasSentAll: false)))
+    (record, state) = (nil, .queued)
+    return outcome
+  }
+
   /// The job has ended with an error: its record gets its last change.
   /// - Returns: what the caller is told.
   func end(with error: UploadError) -> UploadError {

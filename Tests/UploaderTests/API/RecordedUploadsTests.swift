@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Uploader
@@ -106,6 +107,26 @@ struct RecordedUploadsTests {
     let found = try deliver(to: server, token: nil)
     #expect(try uploader.delete(found.id) == .hasNoDeleteToken)
     #expect(try uploader.records() == [found] && server.finish().isEmpty)
+  }
+
+  /// Whoever is told of the end can work with the record at once.
+  @Test func theRecordOfAnUploadIsUnlockedAtItsEnd() throws {
+    let uploader = uploader
+    var waiting: UploadRequest? = UploadRequest(
+      file: file(), destination: .tus(try TargetURI("http://127.0.0.1:9/files/")))
+    var observer = UploadObserver()
+    var id = ""
+    var isForgotten = false
+    observer.onRecord = { id = $1 }
+    observer.onEnd = { _, _ in
+      // A child process of another test holds this process's locks until it has executed its program.
+      for _ in 0..<1000 where !isForgotten {
+        isForgotten = (try? uploader.forget(id)) != nil
+        if !isForgotten { usleep(1000) }
+      }
+    }
+    uploader.uploadAll(next: { waiting.take() }, observer: observer)
+    #expect(isForgotten && id != "")
   }
 
   @Test func aForgottenUploadHasNoRecord() throws {
