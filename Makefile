@@ -173,6 +173,10 @@ interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's
 	Tests/Interop/setup
 	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
 
+.PHONY: consumer
+consumer: setup ## build a package of somebody else, which uses the library, and test its server
+	$(PYTEST) Tests/Consumer
+
 .PHONY: static
 static: openssl ## build dist/gighive-upload-x86_64, one static file (Embedded Swift)
 	$(call static_binary,x86_64)

@@ -30,10 +30,15 @@ let shipping: [SwiftSetting] =
   ]
   : [.treatWarning("EmbeddedRestrictions", as: .error)]
 
+// Embedded Swift has no tasks.
+let isOrdinary = !isEmbedded && !isSimulated
+
 let programs: [Target] = [
   .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
-  // The README's example, so that it keeps compiling and working.
-  .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
+  // The README's example and those of docs/library.md, so that they keep compiling and working.
+  .executableTarget(
+    name: "library-example", dependencies: isOrdinary ? ["UploadCore", "UploaderAsync"] : [],
+    path: "Tests/LibraryExample"),
   // Run on every architecture by `make abi`.
   .target(
     name: "sizes", dependencies: ["CShims"], path: "Tests/ABICheck/sizes", cSettings: [.define("_GNU_SOURCE")]),
@@ -45,6 +50,7 @@ let programs: [Target] = [
 let package = Package(
   name: "gighive-upload",
   products: [.library(name: "Uploader", targets: ["Uploader"])]
+    + (isOrdinary ? [.library(name: "UploaderAsync", targets: ["UploaderAsync"])] : [])
     + (isSimulated || sanitizer != nil ? [] : [.executable(name: "gighive-upload", targets: ["gighive-upload"])]),
   targets: [
     .target(
@@ -58,6 +64,11 @@ let package = Package(
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"], exclude: ["Messages/errors.txt"]),
   ]
+    + (isOrdinary
+      ? [
+        .target(name: "UploaderAsync", dependencies: ["CShims", "Uploader"]),
+        .testTarget(name: "UploaderAsyncTests", dependencies: ["UploaderAsync"]),
+      ] : [])
     + (sanitizer != nil
       ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"], exclude: ["Transcripts"])])
     + (isSimulated ? simulation : sanitizer == nil ? programs : []),

@@ -144,6 +144,8 @@ package enum Limits {
 
   /// A state record, in bytes: the longest form, percent-encoded, and some URLs.
   package static let recordLength = 256 << 10
+  /// A caller's context in a record, in bytes: a key of its database, or a few words of JSON. Each record is read as a whole.
+  package static let contextLength: Int64 = 1 << 10
   /// On FAT, the length of a record is a multiple of this, in bytes: with a URL and a message, most stay in the first block.
   package static let recordBlockLength = 4096
   /// A server's text in a record, such as a delete token, in bytes. Longer ones are not kept.

@@ -33,7 +33,8 @@ public final class Uploader {
   /// - Parameters:
   ///   - cancellation: ends the upload early, from another thread or a signal handler.
   ///   - onProgress: called on this thread about ten times a second and once at the end.
-  /// - Returns: the server's confirmation. GigHive's must match the size and SHA-256 of what was read.
+  /// - Returns: the server's confirmation, or the earlier delivery if there was one. GigHive's confirmation must match the size and SHA-256
+  ///   of what was read.
   public func upload(
     _ request: UploadRequest, cancellation: Cancellation = Cancellation(),
     onProgress: @escaping (UploadProgress) -> Void = { _ in }
@@ -42,54 +43,34 @@ public final class Uploader {
     observer.onProgress = { onProgress($1) }
     var outcome: Result<Delivery, UploadError> = .failure(.cancelled(hasSentAll: false))
     observer.onEnd = { outcome = $1 }
-    upload([request], cancellation: cancellation, observer: observer)
+    var waiting: UploadRequest? = request
+    uploadAll(
+      hasNext: { waiting != nil }, next: { waiting.take() }, cancellation: cancellation, observer: observer)
     return try outcome.get()
   }
 
-  /// Uploads recordings. Each has its own outcome; a failure does not stop the others.
-  public func upload(
-    _ requests: [UploadRequest], cancellation: Cancellation = Cancellation(), observer: UploadObserver
-  ) {
-    upload(count: requests.count, request: { requests[$0] }, cancellation: cancellation, observer: observer)
-  }
-
-  /// The same for very many recordings: each request is created when its turn comes.
-  /// - Parameter request: creates the request from its index, 0 to `count` - 1.
-  public func upload(
-    count: Int, request: (Int) -> UploadRequest, cancellation: Cancellation = Cancellation(), observer: UploadObserver
-  ) {
-    var next = 0
-    upload(
-      hasNext: { next < count },
-      next: {
-        guard next < count else { return nil }
-        defer { next += 1 }
-        return request(next)
-      }, cancellation: cancellation, observer: observer)
-  }
-
-  /// The same for recordings whose number is not known. Their indices are in the order in which they are requested.
+  /// Uploads recordings, each when its turn comes. Each has its own outcome; a failure does not stop the others. Their indices are in the
+  /// order in which they are requested. After an early end, requests that were not taken from `next` are not reported.
   /// - Parameters:
-  ///   - hasNext: whether there is another request.
-  ///   - next: creates the next request; nil if there are no more.
-  package func upload(
-    hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
-    observer: UploadObserver
-  ) {
-    run(isCountExact: true, hasNext, next, cancellation, observer)
-  }
-
-  /// The same for recordings that are found on the way. After an early end, requests that were not taken from `next` are not reported.
-  /// - Parameters:
-  ///   - next: the next request, when its turn comes; nil if there is none now. It is asked again as long as other uploads are in
-  ///     progress.
+  ///   - next: the next request; nil if there is none now. It is asked again as long as other uploads are in progress.
   ///   - mayHaveNext: whether there may be another request. If so, an upload that waits for GigHive to process its recording leaves its
   ///     place to the next one.
-  public func upload(
+  public func uploadAll(
     next: () -> UploadRequest?, mayHaveNext: () -> Bool = { true }, cancellation: Cancellation = Cancellation(),
     observer: UploadObserver
   ) {
     run(isCountExact: false, mayHaveNext, next, cancellation, observer)
+  }
+
+  /// The same, but all requests are reported.
+  /// - Parameters:
+  ///   - hasNext: whether there is another request.
+  ///   - next: creates the next request; nil if there are no more.
+  package func uploadAll(
+    hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
+    observer: UploadObserver
+  ) {
+    run(isCountExact: true, hasNext, next, cancellation, observer)
   }
 
   /// - Parameter isCountExact: whether `hasNext` is exact. Otherwise only `next` can tell, and is not asked any more at an early end.
@@ -109,10 +90,10 @@ public final class Uploader {
       return upcoming != nil
     } skip: {
       upcoming = upcoming ?? next()
-      guard let request = upcoming, let error = immediateError(of: request) else { return false }
+      guard let request = upcoming, let end = immediateEnd(of: request) else { return false }
       upcoming = nil
       observer.onBegin(count)
-      observer.onEnd(count, .failure(error))
+      observer.onEnd(count, end)
       count += 1
       return true
     } next: {
@@ -127,11 +108,10 @@ public final class Uploader {
         onAnswer: { observer.onAnswer(index, $0) })
       return UploadJob(
         request, index: index, slot: slot, of: slots, shared: shared, hooks: hooks,
-        onRecord: { observer.onRecord(index, $0) })
+        onRecord: { observer.onRecord(index, $0) }, isCancelled: { observer.isCancelled(index) })
     } ended: { job, error in
       slots.give(back: job.slot, of: job.recordID)
-      if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
-      observer.onEnd(job.index, .failure(job.end(with: error ?? .cancelled(hasSentAll: false))))
+      observer.onEnd(job.index, job.close(with: error))
     }
     while (upcoming ?? (isCountExact ? next() : nil)) != nil {
       upcoming = nil
@@ -142,10 +122,10 @@ public final class Uploader {
 }
 
 extension Uploader {
-  /// The error that ends an upload before its file is opened: an invalid number, or that nothing has touched the file since its
-  /// delivery.
-  private func immediateError(of request: UploadRequest) -> UploadError? {
-    problem ?? request.problem ?? shared.untouchedDelivery(of: request).map { .delivered($0) }
+  /// What ends an upload before its file is opened: an invalid number, or that nothing has touched the file since its delivery.
+  private func immediateEnd(of request: UploadRequest) -> Result<Delivery, UploadError>? {
+    if let problem = problem ?? request.problem { return .failure(problem) }
+    return shared.untouchedDelivery(of: request).map { .success(.deliveredBefore($0)) }
   }
 }
 
@@ -233,7 +213,7 @@ extension Uploader {
 
 extension Uploader {
   /// Examines a recording and its records, but sends nothing and connects to nothing.
-  /// - Throws: what would end its upload at once, such as ``UploadError/delivered(_:)``.
+  /// - Throws: what would end its upload at once.
   package func preview(_ request: UploadRequest) throws(UploadError) -> UploadPreview {
     if let problem = problem ?? request.problem { throw problem }
     let file: SourceFile
@@ -243,12 +223,14 @@ extension Uploader {
     let directory = try existingStateDirectory()
     let isGuest = shared.configuration.credentials.areGuests
     guard let directory else {
-      return UploadPreview(
-        size: file.size, usesTus: request.prefersTus(size: file.size, isGuest: isGuest), recordID: nil)
+      return .send(size: file.size, usesTus: request.prefersTus(size: file.size, isGuest: isGuest), recordID: nil)
     }
-    let record = try record(of: request, for: file, in: directory)
     let usesTus = directory.adapted(request).prefersTus(size: file.size, isGuest: isGuest)
-    return UploadPreview(size: file.size, usesTus: usesTus, recordID: record?.id)
+    return switch try finding(of: request, for: file, in: directory) {
+    case .none: .send(size: file.size, usesTus: usesTus, recordID: nil)
+    case .unfinished(let id): .send(size: file.size, usesTus: usesTus, recordID: id)
+    case .delivered(let previous): .deliveredBefore(previous)
+    }
   }
 
   /// The size of a file that could be sent, in bytes.
@@ -259,7 +241,7 @@ extension Uploader {
   }
 
   /// A state directory that does not exist is not created.
-  private func existingStateDirectory() throws(UploadError) -> StateDirectory? {
+  func existingStateDirectory() throws(UploadError) -> StateDirectory? {
     var status = shim_file_status()
     guard let path = shared.configuration.stateDirectory, let name = path.cString,
       shim_stat(name, &status) == 0
@@ -268,9 +250,9 @@ extension Uploader {
     do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
   }
 
-  private func record(
+  private func finding(
     of request: UploadRequest, for file: SourceFile, in directory: StateDirectory
-  ) throws(UploadError) -> UploadRecord? {
+  ) throws(UploadError) -> RecordSearch.Finding? {
     let buffers = slots.spare.buffers
     buffers.clear()
     let identity = try file.identity(using: buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))

@@ -78,18 +78,74 @@ func sendAll(_ requests: [UploadRequest], _ configuration: Configuration) {
     }
   }
   let cancellation = Cancellation()
-  Uploader(configuration, jobs: 4).upload(requests, cancellation: cancellation, observer: observer)
+  var waiting = requests[...]
+  Uploader(configuration, jobs: 4).uploadAll(
+    next: { waiting.popFirst() }, cancellation: cancellation, observer: observer)
 }
 
 func report(_ delivery: Delivery) {
-  print("sent", delivery.file.size, "bytes, from", delivery.resumedFrom)
-  print("SHA-256", delivery.file.sha256 ?? "not computed", "confirmed:", delivery.receipt.isChecksumVerified)
-  print("asset", delivery.receipt.assetID ?? 0, "was there before:", delivery.receipt.wasAlreadyThere)
+  switch delivery {
+  case .sent(let sent):
+    print("sent", sent.file.size, "bytes, from", sent.resumedFrom)
+    print("SHA-256", sent.file.sha256 ?? "not computed", "confirmed:", sent.receipt.isChecksumVerified)
+    print("asset", sent.receipt.assetID ?? 0, "was there before:", sent.receipt.wasAlreadyThere)
+  case .deliveredBefore(let previous):
+    print("delivered before, as upload", previous.upload, "and asset", previous.assetID ?? 0)
+  }
+}
+
+func runRecorder(
+  _ password: String, finished: () -> [LocalPath], isStopped: () -> Bool, cancellation: Cancellation,
+  show: @escaping (String, Int?) -> Void, archive: @escaping (LocalPath, Delivery) -> Void, pause: () -> Void
+) throws {
+  var configuration = Configuration()
+  configuration.credentials = .basic(user: "recorder", password: password)
+  configuration.stateDirectory = "/data/uploads"
+  configuration.retryLimit = .time(milliseconds: 3600 * 1000)
+  configuration.warnings = { print("warning:", $0) }
+  let gigHive = try TargetURI("https://gighive")
+  let uploader = Uploader(configuration)
+  while !isStopped() {
+    var waiting = finished()[...]
+    let files = Array(waiting)
+    var observer = UploadObserver()
+    observer.onProgress = { show(files[$0].text, Int($1.deliveredBytes * 100 / $1.totalBytes)) }
+    observer.onEnd = { index, result in
+      switch result {
+      case .success(let delivery): archive(files[index], delivery)
+      case .failure(.mayBeStored), .failure(.uncertain): show(files[index].text + ": ask the server", nil)
+      case .failure(let error): show(error.message, nil)
+      }
+    }
+    let next = {
+      waiting.popFirst().map { file in
+        var form = EventForm()
+        form.label = "Recording"
+        return UploadRequest(file: file, destination: .gigHive(gigHive, form))
+      }
+    }
+    uploader.uploadAll(next: next, mayHaveNext: { !waiting.isEmpty }, cancellation: cancellation, observer: observer)
+    pause()
+  }
+}
+
+func tidy(_ uploader: Uploader, before deadline: Int64) throws {
+  for upload in try uploader.records() {
+    switch upload.state {
+    case .pending where upload.context == "wanted", .failed:
+      let request = UploadRequest(resuming: upload, to: .tus(try TargetURI(upload.endpoint)))
+      print(upload.id, try uploader.upload(request).assetID ?? 0)
+    case .pending: print(upload.id, try uploader.cancel(upload.id) == .keptByServer ? "expires" : "is cancelled")
+    case .mayBeStored: print("look at the server for", upload.file.text)
+    case .delivered where upload.createdAt < deadline: print(upload.id, try uploader.delete(upload.id))
+    case .delivered: break
+    case .deleted: try uploader.forget(upload.id)
+    }
+  }
 }
 
 func explain(_ error: UploadError) {
   switch error {
-  case .delivered(let previous): print("delivered before, as upload", previous.upload, previous.assetID ?? 0)
   case .mayBeStored: print("look at the server before you send it again")
   case .refused(let status, let message): print("refused with", status, message)
   case .file(let path, .tooLarge(let size, let limit)): print(path.text, "has", size, "bytes, more than", limit)

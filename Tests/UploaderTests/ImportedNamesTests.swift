@@ -9,12 +9,13 @@ struct ImportedNamesTests {
   @Test func noNameIsAmbiguousBesideFoundation() {
     let types: [Any.Type] = [
       AddressFamily.self, Cancellation.self, Configuration.self, CongestionControl.self, Credentials.self,
-      Delivery.self,
+      Delivery.self, Ending.self, RecordedUpload.self,
       PostponementReason.self, PreviousDelivery.self, RateLimit.self, RateSchedule.self, RetryLimit.self,
       RedactedAnswer.self,
       UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
       FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
       CustomField.self, CustomFieldError.self, RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self,
+      SentRecording.self,
       StateError.self, SystemError.self,
       TLSError.self, TLSOptions.self, TargetURI.self, TargetURIError.self, Timeouts.self, TusError.self,
       UploadError.self, UploadObserver.self, UploadPhase.self, UploadProgress.self, UploadRequest.self, Uploader.self,

@@ -42,10 +42,10 @@ struct TusUploadsTests {
       var observer = UploadObserver()
       observer.onRetry = { _, _ in retryCount += 1 }
       observer.onEnd = { outcomes.append($1) }
-      uploader.upload([request], observer: observer)
+      uploader.uploadAll([request], observer: observer)
     }
     let requests = server.finish()
-    #expect(try outcomes.map { try $0.get().file.sha256 } == [sha256(content)])
+    #expect(try outcomes.map { try $0.get().sent?.file.sha256 } == [sha256(content)])
     let lines = requests.prefix(4).map { $0.line }
     #expect(lines == ["OPTIONS /files/", "POST /files/", "PATCH /files/1", "PATCH /files/1"])
     #expect(requests.dropFirst(2).prefix(2).map { $0.offset } == [0, 4 * mebibyte])

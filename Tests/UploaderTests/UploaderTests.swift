@@ -41,8 +41,8 @@ struct UploaderTests {
   @Test func aRecordingReachesGigHiveAndIsConfirmed() throws {
     let server = LoopbackServer([[.answer(confirmation)]])
     let deliveries = try upload(try gigHive(server))
-    #expect(deliveries.first?.receipt.assetID == 7)
-    #expect(deliveries.first?.receipt.isChecksumVerified == true)
+    #expect(deliveries.first?.sent?.receipt.assetID == 7)
+    #expect(deliveries.first?.sent?.receipt.isChecksumVerified == true)
     let requests = server.finish()
     let request = try #require(requests.first)
     #expect(request.head.hasPrefix("POST /api/uploads.php?ui=json HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
@@ -92,7 +92,7 @@ struct UploaderTests {
       observer.onBegin = { _ in cancel() }
       observer.onProgress = { _, _ in cancel() }
       observer.onEnd = { if case .success = $1 { delivered += 1 } }
-      uploader.upload([try plain(server, bytes("one"))], observer: observer)
+      uploader.uploadAll([try plain(server, bytes("one"))], observer: observer)
       #expect(cancelled >= 2 && delivered == 1)
     }
     #expect(server.finish().filter { $0.line == "DELETE /files/2" }.count >= 2)

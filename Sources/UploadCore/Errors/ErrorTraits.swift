@@ -132,7 +132,6 @@ extension UploadError {
     case .file, .changed: ErrorTraits(ExitCode.inputFile, .file)
     case .state(let error): ErrorTraits(error.exitCode, .machine)
     case .conflict: ErrorTraits(ExitCode.conflict, .file)
-    case .delivered: ErrorTraits(ExitCode.delivered, .file)
 
     case .noSuchName: ErrorTraits(ExitCode.noConnection, .network, passing: .often, contact: .nobody)
     case .noResolver, .noLocalName, .notConnected:

@@ -17,8 +17,6 @@ public enum UploadError: Error, Equatable, Sendable {
   case state(StateError)
   /// Another process is working on the upload.
   case conflict(upload: String)
-  /// The recording has been delivered to this destination before. Nothing was sent.
-  case delivered(PreviousDelivery)
 
   // The network
   /// The host does not exist.
@@ -187,7 +185,7 @@ extension UploadError {
     case .connectionLost(let phase, let peer, let error): .connectionLost(phase, peer: secrets.host(peer), error)
     case .tls(let error, let host): .tls(error, host: secrets.host(host))
     case .invalidResponse(let error, let peer): .invalidResponse(error, peer: secrets.host(peer))
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
     case .outOfResources, .congestionControlRefused, .internalError, .objectExists, .serverDirectoryMissing: self

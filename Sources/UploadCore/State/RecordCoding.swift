@@ -88,6 +88,7 @@ extension UploadRecord {
       if let extraAt = fullSends.extraAt { json.add("full_sends_extra", extraAt) }
     }
     json.add("note", note)
+    if !context.isEmpty { json.add("context", context) }
     for member in others { json.add(member.name, member.value) }
     return json.finished()
   }
@@ -144,6 +145,7 @@ extension UploadRecord {
     createdAt = json["created_at"]?.integer ?? 0
     updatedAt = json["updated_at"]?.integer ?? 0
     note = json["note"]?.string ?? ""
+    context = json["context"]?.string ?? ""
     others = json.members.filter { !UploadRecord.members.contains($0.name) }
     state = .unfinished(UnfinishedUpload(json, phase, offset: offset, size: identity.size))
     if phase == .delivered { state = .delivered(RecordedDelivery(json, of: self)) }
@@ -157,7 +159,7 @@ extension UploadRecord {
     "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
     "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
-    "full_sends_failed", "full_sends_extra", "sidecar", "note",
+    "full_sends_failed", "full_sends_extra", "sidecar", "note", "context",
   ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {

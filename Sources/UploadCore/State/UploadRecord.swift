@@ -18,8 +18,10 @@ package struct UploadRecord: Equatable, Sendable {
   package var file: RecordedFile
   package var destination: RecordedDestination
   package var state = RecordState.unfinished(UnfinishedUpload())
-  /// Data of the caller, such as command-line options.
+  /// Command-line options.
   package var note = ""
+  /// ``UploadRequest/context``
+  package var context = ""
   /// Members written by later versions, which are kept.
   package internal(set) var others: [JSONValue.Member] = []
 
@@ -40,6 +42,7 @@ package struct UploadRecord: Equatable, Sendable {
     record.file.sidecar = own.file.sidecar ?? file.sidecar
     record.destination.uploadedAs = own.destination.uploadedAs
     record.note = own.note
+    if !own.context.isEmpty { record.context = own.context }
     record.unfinished?.renew(
       isSame: own.file.identity.change(since: file.identity) == nil,
       FileDoubt(own.file, changed: changed, since: file, unfinished?.sent))

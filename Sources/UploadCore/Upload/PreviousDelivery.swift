@@ -26,7 +26,7 @@ public struct PreviousDelivery: Equatable, Sendable {
   public var isCertain: Bool { evidence == .untouched }
 
   /// Whether the server has deleted it since, as this program asked it to.
-  package var isDeleted = false
+  public package(set) var isDeleted = false
 
   package init(
     upload: String, _ delivery: IndexedDelivery, _ evidence: Evidence = .untouched, otherEvent: String? = nil

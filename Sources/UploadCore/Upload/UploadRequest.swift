@@ -58,8 +58,11 @@ public struct UploadRequest: Sendable {
   public var upload: String?
   /// Whether a person has chosen the upload named in `upload`, so that it is sent again although it may be stored.
   package var isChosen = true
-  /// Data of the caller to keep in the upload's record, such as command-line options. It must not contain secrets.
-  public var note = ""
+  /// Data of the caller, kept in the upload's record (``RecordedUpload/context``), at most 1,024 bytes of UTF-8. It must not contain
+  /// secrets. When an upload is resumed without a context, its record keeps the earlier one.
+  public var context = ""
+  /// The command-line options, kept in the upload's record.
+  package var note = ""
   /// What to do with the file once it is delivered.
   package var afterDelivery = AfterDelivery()
   /// Computes the file's SHA-256 even if the server is not known to confirm it.
@@ -77,6 +80,7 @@ public struct UploadRequest: Sendable {
     ranges.check("maximumSize", maximumSize, in: AllowedRanges.fileSize)
     ranges.check("tusThreshold", tusThreshold, in: AllowedRanges.fileSize)
     ranges.check("chunkLength", chunkLength, in: AllowedRanges.chunkLength)
+    ranges.check("context", Int64(context.utf8.count), in: AllowedRanges.contextLength)
     if let problem = ranges.problem { return problem }
     if let field = extraMetadata.first(where: { !TusFields.isKey($0.name) }) {
       return .tus(.invalidMetadataKey(PrintableText.line(field.name)))

@@ -2,12 +2,12 @@ import UploadCore
 
 /// The settings of an ``Uploader``. A number outside the range given with it ends uploads with
 /// ``UploadError/invalidConfiguration(field:value:allowed:)`` before anything is sent.
-public struct Configuration {
+public struct Configuration: Sendable {
   /// The credentials for the server. They are never sent to another origin.
   public var credentials = Credentials.none
   /// Called once for new credentials if the server refuses those that it accepted before, because tokens expire. Returns nil if
-  /// there are none.
-  public var refreshCredentials: (() -> Credentials?)?
+  /// there are none. It runs on the thread of the uploads and blocks them.
+  public var refreshCredentials: (@Sendable () -> Credentials?)?
   /// Further header fields, sent with every request to the server, and never to another origin. At most 4,096 bytes in total. A
   /// User-Agent replaces ``userAgent`` there. Fields with secrets belong to ``credentials``.
   public var headers: [CustomField] = []
@@ -34,13 +34,13 @@ public struct Configuration {
   public var allowsSharedSecrets = false
   /// The value of the User-Agent field.
   public var userAgent = "gighive-upload/" + Uploader.version
-  /// Called with lines about requests and responses, with secrets redacted.
-  public var diagnostics: ((String) -> Void)?
+  /// Called with lines about requests and responses, with secrets redacted, on the thread of the uploads.
+  public var diagnostics: (@Sendable (String) -> Void)?
   /// Asked before a recording is removed after its delivery, by the path that it was given: whether nobody else needs it. It then has an
   /// unfinished upload, which keeps it. nil if there is nobody to ask.
-  package var mayRemove: ((LocalPath) -> Bool)?
-  /// Called with warnings. The upload continues.
-  public var warnings: ((String) -> Void)?
+  package var mayRemove: (@Sendable (LocalPath) -> Bool)?
+  /// Called with warnings, on the thread of the uploads. The upload continues.
+  public var warnings: (@Sendable (String) -> Void)?
 
   /// The defaults given above.
   public init() {}

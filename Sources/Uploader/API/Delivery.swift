@@ -1,7 +1,34 @@
 import UploadCore
 
-/// A delivered upload: the receipt, and what is known about it here.
-public struct Delivery: Sendable {
+/// How it came that the server has the recording.
+public enum Delivery: Sendable {
+  /// It was sent, and the server has confirmed it.
+  case sent(SentRecording)
+  /// It was delivered to this destination before, as a record says. Nothing was sent.
+  case deliveredBefore(PreviousDelivery)
+
+  /// nil if nothing was sent.
+  public var sent: SentRecording? { if case .sent(let recording) = self { recording } else { nil } }
+
+  /// GigHive's number for the recording.
+  public var assetID: Int64? {
+    switch self {
+    case .sent(let recording): recording.receipt.assetID
+    case .deliveredBefore(let previous): previous.assetID
+    }
+  }
+
+  /// The ID of its record, if one was kept.
+  public var upload: String? {
+    switch self {
+    case .sent(let recording): recording.upload
+    case .deliveredBefore(let previous): previous.upload
+    }
+  }
+}
+
+/// A recording that was sent: the receipt, and what is known about it here.
+public struct SentRecording: Sendable {
   /// The confirmation of the server.
   public let receipt: Receipt
   /// The file's size in bytes, and its SHA-256 in hexadecimal digits if it was computed.
@@ -24,13 +51,12 @@ package enum Aftermath: Sendable {
 }
 
 /// What an upload would do.
-package struct UploadPreview {
-  /// In bytes.
-  package let size: Int64
-  /// Whether the recording would be sent over tus, if the server supports it.
-  package let usesTus: Bool
-  /// The ID of the upload that would be resumed; nil for a new one.
-  package let recordID: String?
+package enum UploadPreview {
+  /// Send the file, with its size in bytes. `usesTus`: over tus, if the server supports it. `recordID`: of the upload that would be
+  /// resumed; nil for a new one.
+  case send(size: Int64, usesTus: Bool, recordID: String?)
+  /// Nothing.
+  case deliveredBefore(PreviousDelivery)
 }
 
 /// Why an upload was not cancelled, or a recording not deleted.

@@ -15,6 +15,8 @@ public struct UploadObserver {
   public var onRetry: (Int, Retry) -> Void = { _, _ in }
   /// Once for each request.
   public var onEnd: (Int, Result<Delivery, UploadError>) -> Void = { _, _ in }
+  /// Whether to cancel this upload. Asked whenever the loop wakes up.
+  package var isCancelled: (Int) -> Bool = { _ in false }
   /// The caller's output.
   package var output: (any CallerOutput)?
 

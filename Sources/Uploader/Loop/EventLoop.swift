@@ -137,6 +137,7 @@ final class EventLoop<Worker: Steppable> {
   private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
     let machine = machines[index]
     var error = failure
+    if error == nil, machine.isCancelled { error = .cancelled(hasSentAll: false) }
     if error == nil {
       let now = shim_monotonic_milliseconds()
       if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
@@ -186,6 +187,8 @@ protocol Steppable: AnyObject {
   func extendDeadlines(by milliseconds: Int64)
   /// It is to end soon, where little is lost. It is stepped next.
   func finish(nowMilliseconds: Int64)
+  /// Whether it is to be cancelled. Asked whenever the loop wakes up.
+  var isCancelled: Bool { get }
   /// Whether it gives its slot to another machine, because it only waits.
   var isWaitingOnly: Bool { get }
   /// Whether it waits for another machine to end. It is stepped as soon as one has.
@@ -195,6 +198,7 @@ protocol Steppable: AnyObject {
 extension Steppable {
   func extendDeadlines(by milliseconds: Int64) {}
   func finish(nowMilliseconds: Int64) {}
+  var isCancelled: Bool { false }
   var isWaitingOnly: Bool { false }
   var awaitsAnother: Bool { false }
 }

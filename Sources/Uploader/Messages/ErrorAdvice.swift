@@ -77,7 +77,7 @@ extension UploadError {
         "Write a new URL to the file of --put-url-file, or correct the keys for the S3 server, and resume the upload.")
     case .termsNotAccepted: reader.told(nil, "To accept them, use --field tos_accepted=true.")
     case .tus(let error): error.advice(for: reader)
-    case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noResolver, .notConnected,
+    case .invalidConfiguration, .formData, .requestHead, .conflict, .noSuchName, .noResolver, .notConnected,
       .timedOut, .connectionLost, .mayBeStored, .invalidResponse, .refused, .formDropped, .redirected,
       .redirectionRefused, .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .unconfirmed,
       .stillProcessing, .prematureSuccess, .uploadLost, .postponed, .cancelled, .outOfResources, .internalError:

@@ -99,7 +99,6 @@ extension UploadError {
     case .state(let error): error.problem
     case .conflict(let id):
       "another process is working on upload " + id + ". Wait for it to finish, or stop it."
-    case .delivered(let previous): "already delivered (upload " + previous.upload + ")."
     case .noSuchName(let host):
       "no such host: " + host
         + (host.utf8.contains(ASCII.percent)

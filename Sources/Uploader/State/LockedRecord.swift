@@ -92,55 +92,58 @@ package final class LockedRecord {
   }
 }
 
+/// What comes of opening the record of an upload.
+enum OpenedRecord {
+  case open(LockedRecord)
+  /// Another process has locked the directory or its index for the moment, or the search was cancelled.
+  case busy
+  /// The recording, or the named upload, has been delivered.
+  case delivered(PreviousDelivery)
+}
+
 /// The record for an upload: that of an earlier attempt, or a new one.
 extension LockedRecord {
   /// Finds or creates the record of an upload, and locks it.
   /// - Parameters:
   ///   - identity: the current identity of the file.
   ///   - request: which record is wanted: the one it names, or that of the same file and destination.
-  /// - Returns: nil if another process has locked the directory or its index for the moment, or after a cancellation.
   /// - Throws: `.conflict` if another process has locked the record, `.changed` if the named upload started with other content,
-  ///   `.delivered` if the recording, or the named upload, has been delivered, `.uncertain` if it may be stored.
+  ///   `.uncertain` if it may be stored.
   static func open(
     for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
-  ) throws(UploadError) -> LockedRecord? {
+  ) throws(UploadError) -> OpenedRecord {
     let own = UploadRecord(id: try freeID(in: directory), of: request, for: file, identity)
     let search: RecordSearch
     let found: UploadRecord?
     do throws(StateError) {
-      guard let locked = try RecordSearch.locked(directory, usesIndex: request.upload == nil) else { return nil }
+      guard let locked = try RecordSearch.locked(directory, usesIndex: request.upload == nil) else { return .busy }
       search = locked
       found = request.upload == nil ? try search.previous(of: own, changed: file.statusTimeAtOpen, request) : nil
     } catch { throw .state(error) }
     defer { withExtendedLifetime(search) {} }
-    if search.isCancelled { return nil }
+    if search.isCancelled { return .busy }
     if let found, found.phase == .delivered {
-      throw .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
+      return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     for former in search.formers { _ = try lock(former, in: directory) }
-    guard let id = request.upload ?? found?.id else { return try begin(own, search) }
+    guard let id = request.upload ?? found?.id else { return .open(try begin(own, search)) }
     let lock = try lock(id, in: directory)
-    guard let previous = try unfinished(id, own, changed: file.statusTimeAtOpen, request, in: directory) else {
-      return try begin(own, search)
-    }
-    return try resume(previous, lock, own, changed: file.statusTimeAtOpen, request, search)
-  }
-
-  /// Reads the record that was locked: it may have been delivered before that, and the file may have changed since that delivery.
-  /// - Returns: nil if the upload begins with a new record.
-  private static func unfinished(
-    _ id: String, _ own: UploadRecord, changed: StatusTime, _ request: UploadRequest, in directory: StateDirectory
-  ) throws(UploadError) -> UploadRecord? {
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(id) } catch { throw .state(error) }
-    if let current, current.phase != .delivered { return current }
+    if let current, current.phase != .delivered {
+      return .open(try resume(current, lock, own, changed: file.statusTimeAtOpen, request, search))
+    }
+    // It was delivered before it was locked, and the file may have changed since that delivery.
     directory.tidy(delivered: id)
     if current == nil { directory.removeLock(id) }
-    if request.upload != nil { throw current.map { .delivered(PreviousDelivery($0)) } ?? .state(.noSuchRecord(id)) }
-    if let current, request.respects(current), own.match(with: current) != nil {
-      throw .delivered(PreviousDelivery(current, of: own, changed: changed))
+    if request.upload != nil {
+      guard let current else { throw .state(.noSuchRecord(id)) }
+      return .delivered(PreviousDelivery(current))
     }
-    return nil
+    if let current, request.respects(current), own.match(with: current) != nil {
+      return .delivered(PreviousDelivery(current, of: own, changed: file.statusTimeAtOpen))
+    }
+    return .open(try begin(own, search))
   }
 
   private static func resume(

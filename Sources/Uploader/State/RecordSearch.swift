@@ -52,11 +52,16 @@ final class RecordSearch {
 
   // MARK: What is found
 
-  /// The record of an upload that would be resumed. Nothing is changed but the index, if it has to be rebuilt.
-  /// - Throws: `.delivered` if the file was delivered, `.uncertain` if it may be stored.
+  enum Finding {
+    case unfinished(id: String)
+    case delivered(PreviousDelivery)
+  }
+
+  /// The record of an upload that would be resumed, or its delivery. Nothing is changed but the index, if it has to be rebuilt.
+  /// - Throws: `.uncertain` if it may be stored.
   static func find(
     for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
-  ) throws(UploadError) -> UploadRecord? {
+  ) throws(UploadError) -> Finding? {
     let search = reading(directory)
     defer { withExtendedLifetime(search) {} }
     let own = UploadRecord(id: "", of: request, for: file, identity)
@@ -67,10 +72,10 @@ final class RecordSearch {
     if search.isCancelled { throw .cancelled(hasSentAll: false) }
     guard let found else { return nil }
     if found.phase == .delivered {
-      throw .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
+      return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     if found.mayBeStored { throw .uncertain(upload: found.id) }
-    return found
+    return .unfinished(id: found.id)
   }
 
   /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one
@@ -241,6 +246,7 @@ extension UploadRecord {
       to: RecordedDestination(
         endpoint: request.endpoint, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note
+    context = request.context
   }
 }
 
@@ -304,14 +310,15 @@ package final class UploadFinder {
       {
         return true
       }
-      return try LockedRecord.open(for: file, identity, of: request, in: directory) != nil
+      if case .busy = try LockedRecord.open(for: file, identity, of: request, in: directory) { return false }
+      return true
     } catch { return UploadFinder.needsNoRecord(error) }
   }
 
   /// Whether that failed because there is nothing to send. What may pass, such as an upload of other content in progress, says nothing.
   private static func needsNoRecord(_ error: UploadError) -> Bool {
     switch error {
-    case .delivered, .uncertain: true
+    case .uncertain: true
     case .file(_, .missing), .file(_, .notRegular), .file(_, .empty), .file(_, .tooLarge): true
     default: false
     }

@@ -11,7 +11,7 @@ final class UploadJob: Steppable {
     case comparing(FileHasher, SourceFile, FileIdentity, PreviousDelivery)
     case running(UploadDriver, SourceFile)
     /// It is delivered, and GigHive is asked whether it still has it, before the file is removed.
-    case examining(UploadDriver, FileRemoval, Delivery)
+    case examining(UploadDriver, FileRemoval, SentRecording)
     case delivered(Delivery)
   }
 
@@ -24,12 +24,13 @@ final class UploadJob: Steppable {
   private let shared: SharedResources
   private let hooks: DriverHooks
   private let onRecord: (String) -> Void
+  private let isCancelledByCaller: () -> Bool
   private var record: LockedRecord?
   private var isFinishing = false
 
   init(
     _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
-    hooks: DriverHooks, onRecord: @escaping (String) -> Void
+    hooks: DriverHooks, onRecord: @escaping (String) -> Void, isCancelled: @escaping () -> Bool = { false }
   ) {
     self.request = request
     self.index = index
@@ -38,6 +39,7 @@ final class UploadJob: Steppable {
     self.shared = shared
     self.hooks = hooks
     self.onRecord = onRecord
+    isCancelledByCaller = isCancelled
   }
 
   /// The ID of its record; nil if it has none.
@@ -48,13 +50,15 @@ final class UploadJob: Steppable {
     switch state {
     case .opening, .queued, .comparing, .running: return nil
     case .delivered(let delivery): return delivery
-    case .examining(_, _, var delivery):
-      delivery.aftermath = .kept(.interrupted)
-      return delivery
+    case .examining(_, _, var recording):
+      recording.aftermath = .kept(.interrupted)
+      return .sent(recording)
     }
   }
 
   // MARK: The step
+
+  var isCancelled: Bool { isCancelledByCaller() }
 
   var isWaitingOnly: Bool {
     guard slot.isForWaiting else { return false }
@@ -90,8 +94,8 @@ final class UploadJob: Steppable {
       try compare(try hasher.hashed(), file, identity, previous)
       return Wait(untilMilliseconds: now)
     case .running(let driver, let file): return try run(driver, file, ready, now)
-    case .examining(let driver, let removal, let delivery):
-      return examine(driver, removal, delivery, ready, now)
+    case .examining(let driver, let removal, let recording):
+      return examine(driver, removal, recording, ready, now)
     case .delivered: return nil
     }
   }
@@ -105,11 +109,11 @@ final class UploadJob: Steppable {
       record?.directory.noteAcceptedForm(request, length: sent.size)
     }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
-    let delivery = Delivery(
+    let recording = SentRecording(
       receipt: receipt, file: sent, resumedFrom: resumedFrom,
       durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
       upload: record?.record.id)
-    state = .delivered(delivery)
+    state = .delivered(.sent(recording))
     let removal = request.afterDelivery.removal
     if let record {
       // A mark can be there from an attempt that was to remove the file.
@@ -127,7 +131,7 @@ final class UploadJob: Steppable {
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
     guard let removal else { return nil }
-    return beginRemoval(removal, delivery, file, isRecorded: isRecorded, now)
+    return beginRemoval(removal, recording, file, isRecorded: isRecorded, now)
   }
 
   private func step(_ driver: UploadDriver, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
@@ -139,10 +143,10 @@ final class UploadJob: Steppable {
 
   /// - Parameter isRecorded: whether the delivery is on the disk.
   private func beginRemoval(
-    _ removal: AfterDelivery.Removal, _ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64
+    _ removal: AfterDelivery.Removal, _ recording: SentRecording, _ file: SourceFile, isRecorded: Bool, _ now: Int64
   ) -> Wait? {
-    guard isRecorded, let record else { return keep(.notRecorded, delivery) }
-    if file.mayBeWritten { return keep(.beingWritten, delivery) }
+    guard isRecorded, let record else { return keep(.notRecorded, recording) }
+    if file.mayBeWritten { return keep(.beingWritten, recording) }
     let fileRemoval: FileRemoval
     let requirement: StoredRecording?
     do throws(KeptReason) {
@@ -152,47 +156,49 @@ final class UploadJob: Steppable {
         mayRemove: shared.configuration.mayRemove)
       try fileRemoval.check()
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
-    } catch { return keep(error, delivery) }
-    guard let stored = requirement else { return remove(fileRemoval, delivery) }
-    if let error = shared.silentServers.error(of: stored.base.origin, now) { return keep(.unanswered(error), delivery) }
+    } catch { return keep(error, recording) }
+    guard let stored = requirement else { return remove(fileRemoval, recording) }
+    if let error = shared.silentServers.error(of: stored.base.origin, now) {
+      return keep(.unanswered(error), recording)
+    }
     do throws(UploadError) {
       let driver = UploadDriver(
         try UploadMachine(.examine(stored), try shared.examinationPolicy()), slot: slot, shared: shared,
         composer: RequestComposer(shared.configuration, origin: stored.base.origin))
-      state = .examining(driver, fileRemoval, delivery)
-      return examine(driver, fileRemoval, delivery, [], now)
-    } catch { return keep(.unanswered(error), delivery) }
+      state = .examining(driver, fileRemoval, recording)
+      return examine(driver, fileRemoval, recording, [], now)
+    } catch { return keep(.unanswered(error), recording) }
   }
 
   private func examine(
-    _ driver: UploadDriver, _ removal: FileRemoval, _ delivery: Delivery, _ ready: Readiness, _ now: Int64
+    _ driver: UploadDriver, _ removal: FileRemoval, _ recording: SentRecording, _ ready: Readiness, _ now: Int64
   ) -> Wait? {
     do throws(UploadError) {
       if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
     } catch {
       let reason = KeptReason.unanswered(error)
       if reason.isSilence { shared.silentServers.note(error, of: request.base.origin, now) }
-      return keep(reason, delivery)
+      return keep(reason, recording)
     }
     shared.silentServers.noteAnswer(of: request.base.origin)
-    guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
-    if let reason = request.afterDelivery.keptReason(for: presence) { return keep(reason, delivery) }
-    return remove(removal, delivery)
+    guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, recording) }
+    if let reason = request.afterDelivery.keptReason(for: presence) { return keep(reason, recording) }
+    return remove(removal, recording)
   }
 
-  private func remove(_ removal: FileRemoval, _ delivery: Delivery) -> Wait? {
-    var delivery = delivery
-    do throws(KeptReason) { delivery.aftermath = .removed(to: try removal.run(askedAs: request.file)) } catch {
-      return keep(error, delivery)
+  private func remove(_ removal: FileRemoval, _ recording: SentRecording) -> Wait? {
+    var recording = recording
+    do throws(KeptReason) { recording.aftermath = .removed(to: try removal.run(askedAs: request.file)) } catch {
+      return keep(error, recording)
     }
-    state = .delivered(delivery)
+    state = .delivered(.sent(recording))
     return nil
   }
 
-  private func keep(_ reason: KeptReason, _ delivery: Delivery) -> Wait? {
-    var delivery = delivery
-    delivery.aftermath = .kept(reason)
-    state = .delivered(delivery)
+  private func keep(_ reason: KeptReason, _ recording: SentRecording) -> Wait? {
+    var recording = recording
+    recording.aftermath = .kept(reason)
+    state = .delivered(.sent(recording))
     if reason.endsRemoval, let record { record.directory.clearRemovalDue(record.record.id) }
     return nil
   }
@@ -204,12 +210,13 @@ final class UploadJob: Steppable {
       state = .running(driver, file)
       return try run(driver, file, ready, now)
     }
+    if case .delivered = state { return nil }
     return Wait(untilMilliseconds: awaitsAnother ? .max : now + Limits.stateLockPauseMilliseconds)
   }
 
   /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
-  /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now, or if another job is
-  ///   sending the recording.
+  /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now, if another job is sending
+  ///   the recording, or if it was delivered before.
   private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
     var request = request
     if case .gigHive(let base, let form) = request.destination {
@@ -230,7 +237,8 @@ final class UploadJob: Steppable {
         if until == nil { shared.configuration.warnings?(name + ": waiting for a program that has a lease on it.") }
         return nil
       }
-      throw absence(of: request.file) ?? .file(request.file, error)
+      guard let previous = try delivery(ofMissing: request.file) else { throw .file(request.file, error) }
+      return end(with: previous)
     }
     switch try openRecord(for: file) {
     case .none: break
@@ -239,14 +247,17 @@ final class UploadJob: Steppable {
       if let other = slots.exchange(slot, isQueued: true) { slot = other }
       state = .queued
       return nil
-    case .delivered(let identity, let previous):
+    case .delivered(let previous): return end(with: previous)
+    case .comparable(let identity, let previous):
       file.noteWriters()
       let hasher = try FileHasher(TransferSource(file: file, digest: nil), .wholeFile, buffers: slot.buffers)
       state = .comparing(hasher, file, identity, previous)
       return nil
     case .busy(let path, let identity):
       if waits(until, for: Limits.stateLockMilliseconds, now) { return nil }
-      try continueWithoutRecord(.state(.locked(path)), for: file, identity)
+      if let previous = try continueWithoutRecord(.state(.locked(path)), for: file, identity) {
+        return end(with: previous)
+      }
     case .open(let opened):
       record = opened
       slots.begin(recordID: opened.record.id)
@@ -255,6 +266,12 @@ final class UploadJob: Steppable {
     file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
+  }
+
+  /// Nothing is sent, because the recording was delivered before.
+  private func end(with previous: PreviousDelivery) -> (UploadDriver, SourceFile)? {
+    state = .delivered(.deliveredBefore(previous))
+    return nil
   }
 
   /// Whether to wait for another process, which began now if there is no end of it yet.
@@ -275,16 +292,18 @@ final class UploadJob: Steppable {
     }
   }
 
-  /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
-  private func absence(of file: LocalPath) -> UploadError? {
+  /// What the record of an upload to resume says about a file that cannot be opened.
+  /// - Returns: nil if there is no record, or if it says nothing.
+  /// - Throws: where the file is.
+  private func delivery(ofMissing file: LocalPath) throws(UploadError) -> PreviousDelivery? {
     guard let upload = request.upload, let path = shared.configuration.stateDirectory,
       let directory = try? stateDirectory(path), let record = try? directory.record(upload),
       record.file.path == file
     else { return nil }
-    if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
+    if record.phase == .delivered { return PreviousDelivery(record) }
     switch record.locateFile() {
-    case .gone: return .file(file, .gone(upload: record.id))
-    case .waitingForMedium: return .file(file, .waitingForMedium(upload: record.id))
+    case .gone: throw .file(file, .gone(upload: record.id))
+    case .waitingForMedium: throw .file(file, .waitingForMedium(upload: record.id))
     case .present, .unknown: return nil
     }
   }
@@ -329,8 +348,9 @@ final class UploadJob: Steppable {
     case open(LockedRecord)
     /// The same recording is already being uploaded by this process.
     case inProgress
+    case delivered(PreviousDelivery)
     /// Its content has to be compared with that of an earlier delivery.
-    case delivered(FileIdentity, PreviousDelivery)
+    case comparable(FileIdentity, PreviousDelivery)
   }
 
   private func openRecord(for file: SourceFile) throws(UploadError) -> RecordAccess {
@@ -343,20 +363,20 @@ final class UploadJob: Steppable {
       if request.afterDelivery.removal != nil {
         directory.reserveForRemovals(in: request.foundBelow ?? request.file.directory)
       }
-      let opened = try record(for: file, identity, in: directory)
-      return opened.map { .open($0) } ?? .busy(path, identity)
+      switch try record(for: file, identity, in: directory) {
+      case .open(let record): return .open(record)
+      case .busy: return .busy(path, identity)
+      case .delivered(let previous): return access(to: previous, identity)
+      }
     } catch {
       if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }
-      do throws(UploadError) {
-        try continueWithoutRecord(error, for: file, identity)
-        return .none
-      } catch {
-        guard case .delivered(let previous) = error, previous.evidence == .comparable, !request.defersComparison else {
-          throw error
-        }
-        return .delivered(identity, previous)
-      }
+      return try continueWithoutRecord(error, for: file, identity).map { access(to: $0, identity) } ?? .none
     }
+  }
+
+  private func access(to previous: PreviousDelivery, _ identity: FileIdentity) -> RecordAccess {
+    previous.evidence == .comparable && !request.defersComparison
+      ? .comparable(identity, previous) : .delivered(previous)
   }
 
   private func stateDirectory(_ path: LocalPath) throws(UploadError) -> StateDirectory {
@@ -364,21 +384,21 @@ final class UploadJob: Steppable {
     do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
   }
 
-  /// - Returns: nil if another process has locked the directory for now.
   private func record(
     for file: SourceFile, _ identity: FileIdentity, in directory: StateDirectory
-  ) throws(UploadError) -> LockedRecord? {
+  ) throws(UploadError) -> OpenedRecord {
     if request.endsWithDelivery, let previous = directory.untouchedDelivery(of: request, identity) {
-      throw .delivered(previous)
+      return .delivered(previous)
     }
     return try LockedRecord.open(for: file, identity, of: request, in: directory)
   }
 
   /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent, unless it is
   /// already delivered.
+  /// - Returns: the earlier delivery; nil to continue.
   private func continueWithoutRecord(
     _ error: UploadError, for file: SourceFile, _ identity: FileIdentity
-  ) throws(UploadError) {
+  ) throws(UploadError) -> PreviousDelivery? {
     let isGuest = shared.configuration.credentials.areGuests
     // A missing record was cancelled. One that cannot be read may say that the server has the file, and only GigHive detects duplicates.
     if case .state(.noSuchRecord) = error { throw error }
@@ -386,7 +406,9 @@ final class UploadJob: Steppable {
     guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
       throw error
     }
-    do throws(UploadError) { try checkRecords(of: file, identity) } catch let finding {
+    do throws(UploadError) {
+      if let previous = try earlierDelivery(of: file, identity) { return previous }
+    } catch let finding {
       // If the same record cannot be read, it may say that the recording is delivered.
       guard case .state = finding, finding != error || request.isForGigHive else { throw finding }
     }
@@ -394,22 +416,26 @@ final class UploadJob: Steppable {
     if case .state(.locked) = error, !request.isForGigHive { throw error }
     let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
     shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
+    return nil
   }
 
   /// Looks for the recording in records that cannot be written. A directory that this process may not enter is another user's.
-  private func checkRecords(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) {
+  private func earlierDelivery(
+    of file: SourceFile, _ identity: FileIdentity
+  ) throws(UploadError) -> PreviousDelivery? {
     let warnings = shared.configuration.warnings
-    guard request.upload == nil, let path = shared.configuration.stateDirectory else { return }
-    let directory: StateDirectory?
-    do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch { return }
-    directory?.cancellation = shared.state.cancellation
-    if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
+    guard request.upload == nil, let path = shared.configuration.stateDirectory,
+      let directory = try? StateDirectory(existing: path, warn: { warnings?($0) })
+    else { return nil }
+    directory.cancellation = shared.state.cancellation
+    let finding = try RecordSearch.find(for: file, identity, of: request, in: directory)
+    return if case .delivered(let previous) = finding { previous } else { nil }
   }
 
   // MARK: Comparing
 
   /// The whole file was read. The record of its delivery gets what identifies it now, so that it need not be read again.
-  /// - Throws: `.delivered` if it has the content that was delivered. Otherwise it is sent.
+  /// If it has the content that was delivered, nothing is left to do. Otherwise it is sent.
   private func compare(
     _ result: HashResult, _ file: SourceFile, _ identity: FileIdentity, _ previous: PreviousDelivery
   ) throws(UploadError) {
@@ -430,10 +456,19 @@ final class UploadJob: Steppable {
     if let record = try? LockedRecord.reopen(previous.upload, in: directory) {
       try? record.noteComparison(with: file, identity)
     }
-    throw .delivered(PreviousDelivery(record, otherEvent: previous.otherEvent))
+    _ = end(with: PreviousDelivery(record, otherEvent: previous.otherEvent))
   }
 
   // MARK: The end
+
+  /// Unlocks the record, so that the caller can work with it as soon as it is told.
+  /// - Returns: what the caller is told.
+  func close(with error: UploadError?) -> Result<Delivery, UploadError> {
+    let outcome: Result<Delivery, UploadError> =
+      delivery.map { .success($0) } ?? .failure(end(with: error ?? .cancelled(hasSentAll: false)))
+    (record, state) = (nil, .queued)
+    return outcome
+  }
 
   /// The job has ended with an error: its record gets its last change.
   /// - Returns: what the caller is told.

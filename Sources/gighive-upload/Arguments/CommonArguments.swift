@@ -99,6 +99,8 @@ struct CommonArguments {
     configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
     configuration.stateDirectory = statePath
     configuration.allowsSharedSecrets = credentials.allowsShared
+    // The program uploads on its main thread.
+    nonisolated(unsafe) let report = report
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
     if asksWatcher { configuration.mayRemove = { WatcherQuestion.mayRemove($0, report) } }

@@ -10,14 +10,12 @@ enum DryRun {
     while !cancellation.isCancelled, let request = batch.next() {
       let index = batch.index(of: number)
       do throws(UploadError) {
-        report.wouldSend(index, request, try uploader.preview(request))
-      } catch {
-        if case .delivered(let previous) = error {
-          report.skipped(index, previous, isNamed: false)
-        } else {
-          outcomes.fail(index, error)
+        switch try uploader.preview(request) {
+        case .send(let size, let usesTus, let recordID):
+          report.wouldSend(index, request, size: size, usesTus: usesTus, recordID: recordID)
+        case .deliveredBefore(let previous): report.skipped(index, previous, isNamed: false)
         }
-      }
+      } catch { outcomes.fail(index, error) }
       batch.end(number)
       number += 1
     }
@@ -26,20 +24,20 @@ enum DryRun {
 
 extension Report {
   /// Reports a file that would be sent.
-  func wouldSend(_ index: Int, _ request: UploadRequest, _ preview: UploadPreview) {
+  func wouldSend(_ index: Int, _ request: UploadRequest, size: Int64, usesTus: Bool, recordID: String?) {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
-    if let recordID = preview.recordID { recorded(index, recordID: recordID) }
+    if let recordID = recordID { recorded(index, recordID: recordID) }
     let destination = PrintableText.withoutQuery(request.base.text)
     let way =
       switch request.destination {
       case .put: "put"
       case .s3: "s3"
-      case .gigHive, .multipart, .tus: preview.usesTus ? "tus" : "multipart"
+      case .gigHive, .multipart, .tus: usesTus ? "tus" : "multipart"
       }
     if isJSON {
       var line = event("would_send", index)
-      line.add("total", preview.size)
+      line.add("total", size)
       line.add("destination", destination)
       line.add("protocol", way)
       line.add("file_name", String(decoding: request.filePart.fileName, as: UTF8.self))
@@ -53,12 +51,12 @@ extension Report {
       return Console.out(line.finished())
     }
     var text = entry(index).name + ": would be sent to " + PrintableText.line(destination) + " (" + way + ", "
-    text += SizeText.short(preview.size) + ")"
+    text += SizeText.short(size) + ")"
     if case .gigHive(_, let form) = request.destination {
       let event = [form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
       text += " as \"" + PrintableText.line(form.label) + "\" of " + PrintableText.line(event)
     }
-    if let recordID = preview.recordID { text += ", resuming upload " + recordID }
+    if let recordID = recordID { text += ", resuming upload " + recordID }
     say(text + ".")
   }
 }

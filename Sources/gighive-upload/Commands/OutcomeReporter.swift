@@ -38,15 +38,15 @@ final class OutcomeReporter {
     observer.onEnd = { [self] request, result in
       let index = index(request)
       switch result {
-      case .success(var delivery):
+      case .success(.sent(var recording)):
         // It is compared and removed when nothing is uploaded.
-        if case .kept(.beingWritten) = delivery.aftermath, let upload = delivery.upload,
+        if case .kept(.beingWritten) = recording.aftermath, let upload = recording.upload,
           removals?.keepIfDue(upload, of: request) ?? false
         {
-          delivery.aftermath = nil
+          recording.aftermath = nil
         }
-        report.delivered(index, delivery)
-      case .failure(.delivered(let previous)):
+        report.delivered(index, recording)
+      case .success(.deliveredBefore(let previous)):
         let isRemovalDue = removals?.keepIfDue(previous.upload, of: request) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where skipped.map { !$0.isStrict } ?? false:

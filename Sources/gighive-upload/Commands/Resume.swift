@@ -74,7 +74,7 @@ enum Resume {
       let firstIndex = report.fileCount
       let observer = outcomes.observer(
         configuration, index: { firstIndex + $0 }, isNamed: true, skipped: queue.skipped)
-      Uploader(configuration, jobs: jobs).upload(
+      Uploader(configuration, jobs: jobs).uploadAll(
         hasNext: isNext,
         next: {
           guard isNext(), let next = queue.next(), let arguments = try? next.arguments(),

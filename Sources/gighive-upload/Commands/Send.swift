@@ -48,7 +48,7 @@ enum Send {
         configuration, index: { batch.index(of: $0) }, isNamed: false, removals: removals)
       let onEnd = observer.onEnd
       observer.onEnd = {
-        if case .failure(.delivered(let previous)) = $1, previous.evidence == .comparable,
+        if case .success(.deliveredBefore(let previous)) = $1, previous.evidence == .comparable,
           batch.postpones($0, previous)
         {
           return
@@ -56,12 +56,12 @@ enum Send {
         onEnd($0, $1)
         batch.end($0)
       }
-      Uploader(configuration, jobs: arguments.usefulJobs).upload(
+      Uploader(configuration, jobs: arguments.usefulJobs).uploadAll(
         next: { batch.next() }, mayHaveNext: { batch.mayHaveNext }, cancellation: cancellation, observer: observer)
       if batch.hasComparisons {
         batch.beginComparisons()
         observer.onBegin = { _ in }
-        Uploader(configuration).upload(
+        Uploader(configuration).uploadAll(
           hasNext: { batch.hasComparisons }, next: { batch.nextComparison() }, cancellation: cancellation,
           observer: observer)
       }

@@ -234,7 +234,7 @@ final class Report {
 
 /// Outcomes of files.
 extension Report {
-  func delivered(_ index: Int, _ delivery: Delivery) {
+  func delivered(_ index: Int, _ delivery: SentRecording) {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
     closeLine()
@@ -252,7 +252,7 @@ extension Report {
     }
   }
 
-  private func reportDeliveredText(_ index: Int, _ delivery: Delivery) {
+  private func reportDeliveredText(_ index: Int, _ delivery: SentRecording) {
     let receipt = delivery.receipt
     var lines = [entry(index).name + ": " + good(receipt.wasAlreadyThere ? "already there" : "delivered")]
     if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }

@@ -25,7 +25,7 @@ extension Report {
     Console.out(line.finished(), .remark)
   }
 
-  func writeDelivered(_ index: Int, _ delivery: Delivery) {
+  func writeDelivered(_ index: Int, _ delivery: SentRecording) {
     var line = event("delivered", index)
     line.add("bytes", delivery.file.size)
     line.add("total", delivery.file.size)

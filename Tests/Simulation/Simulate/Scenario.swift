@@ -142,7 +142,10 @@ enum Scenario {
     let uploader = Uploader(configuration(plan), jobs: Int(plan.jobs))
     let receipts = Receipts()
     for calls in plan.one_by_one != 0 ? uploads.map({ [$0] }) : [uploads] {
-      uploader.upload(calls.map(\.request), cancellation: cancellation, observer: observer(of: calls, receipts))
+      var waiting = calls[...]
+      uploader.uploadAll(
+        hasNext: { !waiting.isEmpty }, next: { waiting.popFirst()?.request }, cancellation: cancellation,
+        observer: observer(of: calls, receipts))
     }
     if plan.deletes != 0 { delete(receipts.list, uploader, plan) }
   }
@@ -172,10 +175,13 @@ enum Scenario {
     observer.onRetry = { world_upload_retries(uploads[$0].index, $1.error.message) }
     observer.onEnd = { index, result in
       switch result {
-      case .success(let delivery):
-        receipts.list.append((uploads[index].index, delivery.receipt))
-        if case .kept(let reason)? = delivery.aftermath { kept(uploads[index].index, reason) }
+      case .success(.sent(let recording)):
+        receipts.list.append((uploads[index].index, recording.receipt))
+        if case .kept(let reason)? = recording.aftermath { kept(uploads[index].index, reason) }
         world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
+      case .success(.deliveredBefore(let previous)):
+        let text = "already delivered (upload " + previous.upload + ")"
+        world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED_BEFORE), text)
       case .failure(let error): world_upload_ended(uploads[index].index, error.outcome, error.message)
       }
     }
@@ -202,7 +208,7 @@ enum Scenario {
       configuration.proxies.http = Proxy(address, user: nil)
     }
     if let user = plan.user.map({ String(cString: $0) }) {
-      let credentials = { Credentials.basic(user: user, password: String(cString: world_password())) }
+      let credentials = { @Sendable in Credentials.basic(user: user, password: String(cString: world_password())) }
       configuration.credentials = credentials()
       if plan.refreshes != 0 { configuration.refreshCredentials = credentials }
     }
@@ -252,7 +258,6 @@ extension UploadError {
       case .postponed(let cause, _, _): Int(cause.outcome)
       case .cancelled: WORLD_CANCELLED
       case .changed: WORLD_CHANGED
-      case .delivered: WORLD_DELIVERED_BEFORE
       case .file: WORLD_FILE
       case .state: WORLD_STATE
       case .conflict, .objectExists: WORLD_CONFLICT

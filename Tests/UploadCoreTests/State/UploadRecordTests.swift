@@ -21,6 +21,7 @@ struct UploadRecordTests {
     record.createdAt = 1_795_000_001
     record.updatedAt = 1_795_000_002
     record.note = #"{"label":"Set 1"}"#
+    record.context = "set 1 of \u{1}"
     var upload = UnfinishedUpload()
     upload.remote = RemoteUpload(
       url: "https://hive/files/5e1f?x=y", expires: "Wed, 25 Jun 2014 16:00:00 GMT", offset: 4_710_000_000, isWhole: true
@@ -108,7 +109,7 @@ struct UploadRecordTests {
         + #""modified_seconds":-1,"modified_nanoseconds":5,"changed_seconds":8,"changed_nanoseconds":9},"#
         + #""file_system":"18446744073709551615","#
         + #""upload_url":"https://hive/files/5e1f?x=y","expires":"Wed, 25 Jun 2014 16:00:00 GMT","#,
-      #""note":"{\"label\":\"Set 1\"}"}"# + "\n"
+      #""note":"{\"label\":\"Set 1\"}","context":"set 1 of \u0001"}"# + "\n"
     )
     #expect(
       content(full)

@@ -59,6 +59,14 @@ struct InvalidConfigurationTests {
     try expectRefused("jobs", value, jobs: Int(value)) { _ in }
   }
 
+  @Test func aContextOfMoreThanAKibibyteIsRefused() throws {
+    try expectRefused("context", 1026) { $0.request.context = String(repeating: "ä", count: 513) }
+    guard case .notConnected = try outcome({ $0.request.context = String(repeating: "ä", count: 512) }) else {
+      Issue.record("a context of 1,024 bytes is refused")
+      return
+    }
+  }
+
   @Test func nothingAtATimeAndNoByteARequestOrSecondAreNoUploads() throws {
     try expectRefused("chunkLength", 0) { $0.request.chunkLength = 0 }
     try expectRefused("rateLimit", 0) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(0)) }
@@ -102,7 +110,7 @@ struct InvalidConfigurationTests {
         #expect(ended[index] == nil)
         if case .success = result { ended[index] = true } else { ended[index] = false }
       }
-      uploader.upload([bad, good, bad], observer: observer)
+      uploader.uploadAll([bad, good, bad], observer: observer)
     }
     #expect(ended == [0: false, 1: true, 2: false])
     #expect(server.finish().count == 1)

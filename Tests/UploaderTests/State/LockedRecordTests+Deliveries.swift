@@ -8,11 +8,11 @@ import Testing
 extension LockedRecordTests {
   @Test func aDeliveredRecordingIsNotSentAgain() throws {
     let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous, .incomparable))) { try open() }
+    #expect(throws: DeliveredBefore(PreviousDelivery(previous, .incomparable))) { try open() }
     // Also under another name on the same disk.
     try FileManager.default.moveItem(
       atPath: bench.directory.path(of: "set.wav"), toPath: bench.directory.path(of: "renamed.wav"))
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous, .incomparable))) { try open("renamed.wav") }
+    #expect(throws: DeliveredBefore(PreviousDelivery(previous, .incomparable))) { try open("renamed.wav") }
   }
 
   @Test func toAnotherDestinationItIsSent() throws {
@@ -38,9 +38,9 @@ extension LockedRecordTests {
     #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.delivery?.deleteToken == "5ec2e7" })
   }
 
-  @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
+  @Test func aDeliveredUploadThatIsAskedForByItsIDIsNotSent() throws {
     let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(requiredID: previous.id) }
+    #expect(throws: DeliveredBefore(PreviousDelivery(previous))) { try open(requiredID: previous.id) }
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
@@ -57,7 +57,7 @@ extension LockedRecordTests {
 
   @Test func whatAPowerCutLeftOfADeliveryIsNotResumed() throws {
     let delivered = try leaveDoubled()
-    #expect(throws: UploadError.delivered(PreviousDelivery(delivered, .incomparable))) { try open() }
+    #expect(throws: DeliveredBefore(PreviousDelivery(delivered, .incomparable))) { try open() }
     #expect(!bench.names.contains(delivered.id + ".record") && bench.names.contains(delivered.id + ".delivered"))
   }
 
@@ -120,7 +120,7 @@ extension LockedRecordTests {
     try kept.noteDelivery(asset: 7, size: 200_000)
     #expect(try bench.open().records(.all).map { $0.delivery?.deleteToken } == ["5ec2e7", "5ec2e7"])
     for name in ["set.wav", "copy.wav"] {
-      #expect(throws: UploadError.self) { try open(name) }
+      #expect(throws: DeliveredBefore.self) { try open(name) }
     }
     #expect(bench.names.allSatisfy { !$0.hasSuffix(".lock") || $0 == "directory.lock" })
     // Once the file is gone, its record has no purpose but the token.

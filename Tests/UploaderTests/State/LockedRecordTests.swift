@@ -30,7 +30,7 @@ struct LockedRecordTests {
     var request = UploadRequest(file: file.path, destination: try destination ?? .tus(TargetURI(endpoint)))
     request.upload = requiredID
     configure(&request)
-    return try LockedRecord.open(for: file, try file.identity(), of: request, in: try bench.open())
+    return try LockedRecord.open(for: file, try file.identity(), of: request, in: try bench.open()).locked()
   }
 
   /// GigHive, with this date of the event.

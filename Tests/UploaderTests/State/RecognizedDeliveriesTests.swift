@@ -79,7 +79,7 @@ struct RecognizedDeliveriesTests {
     bench.place("a.wav")
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
     let kept = try #require(
-      try LockedRecord.open(for: file, try identity("a.wav"), of: try request("a.wav"), in: directory))
+      try LockedRecord.open(for: file, try identity("a.wav"), of: try request("a.wav"), in: directory).locked())
     #expect(kept.record.file.identity.inode == 0)
     try kept.noteDelivery()
     for seconds: Int64 in [0, 2, -2, 3600] {
@@ -93,8 +93,9 @@ struct RecognizedDeliveriesTests {
     bench.place("b.wav")
     #expect(directory.untouchedDelivery(of: try request("b.wav"), try identity("b.wav")) == nil)
     // The longer way comes to the same.
-    #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) {
+    #expect(throws: DeliveredBefore(PreviousDelivery(kept.record))) {
       try LockedRecord.open(for: file, try identity("a.wav", later: 7201), of: try request("a.wav"), in: directory)
+        .locked()
     }
   }
 }

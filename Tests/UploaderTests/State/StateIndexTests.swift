@@ -270,7 +270,7 @@ struct StateIndexTests {
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
     let identity = FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")
     let request = UploadRequest(file: file.path, destination: .tus(try TargetURI(endpoint)))
-    let opened = try LockedRecord.open(for: file, identity, of: request, in: try bench.open())
+    let opened = try LockedRecord.open(for: file, identity, of: request, in: try bench.open()).locked()
     #expect(opened == nil)
     withExtendedLifetime(holder) {}
   }

@@ -79,7 +79,7 @@ enum EveryError {
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
       .requestHead(.metadataTooLong(limit: 1)), .requestHead(.noKeys),
-      .conflict(upload: "a"), .delivered(PreviousDelivery(record("5e1f0a77"))),
+      .conflict(upload: "a"),
       .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
       .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
@@ -133,7 +133,6 @@ enum EveryError {
     case .changed: "changed"
     case .state: "state"
     case .conflict: "conflict"
-    case .delivered: "delivered"
     case .noSuchName: "noSuchName"
     case .noLocalName: "noLocalName"
     case .noResolver: "noResolver"
@@ -173,5 +172,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 44
+  static let caseCount = 43
 }

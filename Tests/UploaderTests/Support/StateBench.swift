@@ -86,7 +86,7 @@ extension StateBench {
   ) throws -> LockedRecord? {
     let file = try SourceFile.open(path, limit: .max)
     let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
-    return try LockedRecord.open(for: file, try file.identity(), of: request, in: state)
+    return try LockedRecord.open(for: file, try file.identity(), of: request, in: state).locked()
   }
 }
 
@@ -128,4 +128,33 @@ func record(
   }
   record.createdAt = createdAt
   return record
+}
+
+/// What the tests expect of a recording that was delivered.
+struct DeliveredBefore: Error, Equatable {
+  let previous: PreviousDelivery
+
+  init(_ previous: PreviousDelivery) { self.previous = previous }
+}
+
+extension OpenedRecord {
+  /// - Returns: nil if the directory is locked.
+  func locked() throws -> LockedRecord? {
+    switch self {
+    case .open(let record): return record
+    case .busy: return nil
+    case .delivered(let previous): throw DeliveredBefore(previous)
+    }
+  }
+}
+
+extension Uploader {
+  /// All of them are reported.
+  func uploadAll(
+    _ requests: [UploadRequest], cancellation: Cancellation = Cancellation(), observer: UploadObserver
+  ) {
+    var waiting = requests[...]
+    uploadAll(
+      hasNext: { !waiting.isEmpty }, next: { waiting.popFirst() }, cancellation: cancellation, observer: observer)
+  }
 }

@@ -12,7 +12,7 @@ private final class DriverBench {
   private let path: LocalPath
   private let told = Told()
 
-  final class Told {
+  final class Told: @unchecked Sendable {
     var lines: [String] = []
     var warnings: [String] = []
     var retries: [Retry] = []

@@ -1,0 +1,115 @@
+import UploadCore
+
+/// What the server did when it was asked to end an upload or delete a recording.
+package enum ServerAnswer {
+  case ended(Ending)
+  /// It was not asked, or refused.
+  case unchanged
+  /// It may or may not have done it.
+  case unknown
+}
+
+/// What came of it in the state directory.
+package enum EndedRecord {
+  /// Another process has locked the record.
+  case busy
+  /// The server has not, or may not have done it.
+  case failed
+  case ended(Ending)
+}
+
+/// Cancelling an upload, or deleting a recording: on the server, and then here.
+extension StateDirectory {
+  /// - Parameters:
+  ///   - deletes: whether a recording is deleted, and not an upload cancelled.
+  ///   - ask: asks the server about the record, which is locked.
+  package func end(
+    _ id: String, deletes: Bool, _ ask: (UploadRecord) -> ServerAnswer
+  ) throws(StateError) -> EndedRecord {
+    let lock: StateLock
+    let record: UploadRecord
+    switch try lockRecord(id) {
+    case .locked(let held, let current): (lock, record) = (held, current)
+    case .gone: throw .noSuchRecord(id)
+    case .busy: return .busy
+    }
+    defer { withExtendedLifetime(lock) {} }
+    guard let delivery = record.delivery else {
+      if deletes { return .ended(.isNotDelivered) }
+      guard case .ended(let ending) = ask(record) else { return .failed }
+      try remove(id)
+      return .ended(ending)
+    }
+    if !deletes || delivery.deletion == .done {
+      removeLock(id)
+      return .ended(deletes ? .done : .isDelivered)
+    }
+    var marked = record
+    marked.delivery?.deletion = .requested
+    try write(marked)
+    let answer = ask(record)
+    switch answer {
+    case .ended(.done), .ended(.wasGone):
+      try forgetDelivery(record, lock)
+      forgetDeliveries(of: record)
+    case .ended, .unchanged:
+      try write(record)
+      removeLock(id)
+    case .unknown: removeLock(id)
+    }
+    return if case .ended(let ending) = answer { .ended(ending) } else { .failed }
+  }
+
+  /// The recording is deleted. Its record goes, too, unless its file may be found again and must not be sent again.
+  private func forgetDelivery(_ record: UploadRecord, _ lock: StateLock) throws(StateError) {
+    guard record.locateFile() != .gone else { return try remove(record.id) }
+    do throws(UploadError) {
+      try LockedRecord(record, in: self, lock: lock).update {
+        $0.delivery?.deletion = .done
+        $0.delivery?.deleteToken = nil
+      }
+    } catch {
+      if case .state(let cause) = error { throw cause }
+    }
+    clearRemovalDue(record.id)
+    removeLock(record.id)
+  }
+
+  /// The same for the deliveries of a deleted recording to other events.
+  private func forgetDeliveries(of deleted: UploadRecord) {
+    guard let assetID = deleted.assetID else { return }
+    // The recording is deleted. A record that cannot be changed does not change that.
+    try? walk(.all) { record in
+      guard record.id != deleted.id, record.delivery?.assetID == assetID,
+        record.destination.endpoint == deleted.destination.endpoint, let lock = try? self.lock(record.id)
+      else { return }
+      try? forgetDelivery(record, lock)
+    }
+  }
+}
+
+extension Uploader {
+  /// Asks the server to cancel the record's upload, or to delete its recording.
+  /// - Parameters:
+  ///   - endpoint: the record's.
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
+  package func end(
+    _ record: UploadRecord, at endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
+    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+  ) throws(CancelDeleteError) -> Ending {
+    if let delivery = record.delivery {
+      guard let assetID = delivery.assetID, let token = delivery.deleteToken else { return .hasNoDeleteToken }
+      let wasGone = try delete(
+        assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.deletion == .requested,
+        cancellation: cancellation, onRetry: onRetry)
+      return wasGone ? .wasGone : .done
+    }
+    guard let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) else {
+      return .done
+    }
+    let isKept = try cancel(
+      location, createdAt: endpoint, overridesMethod: overridesMethod,
+      cookies: record.unfinished?.cookies ?? Cookies(), cancellation: cancellation, onRetry: onRetry)
+    return isKept ? .keptByServer : .done
+  }
+}
