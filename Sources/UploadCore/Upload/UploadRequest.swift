@@ -92,7 +92,7 @@ public struct UploadRequest: Sendable {
   /// The URL that was given.
   package var base: TargetURI {
     switch destination {
-    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri): uri
     }
   }
 
@@ -102,10 +102,10 @@ public struct UploadRequest: Sendable {
     return base.text
   }
 
-  /// Whether it may be sent again when it may be stored: GigHive recognizes it, and a PUT replaces it.
+  /// Whether it may be sent again when it may be stored: GigHive recognizes it, a PUT replaces it, and WebDAV is asked.
   package var isRepeatable: Bool {
     switch destination {
-    case .gigHive, .put: true
+    case .gigHive, .put, .webDAV: true
     case .multipart, .tus: false
     }
   }
@@ -129,7 +129,7 @@ public struct UploadRequest: Sendable {
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true
-    case .multipart, .put: false
+    case .multipart, .put, .webDAV: false
     case .gigHive:
       uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
     }
@@ -177,12 +177,17 @@ public struct UploadRequest: Sendable {
     if case .gigHive = destination { true } else { false }
   }
 
+  /// Whether it needs a record, which knows its temporary name on the server.
+  package var isForWebDAV: Bool {
+    if case .webDAV = destination { true } else { false }
+  }
+
   /// All text fields of the form.
   package var fields: [FormField] {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
     case .multipart, .tus: extraFields
-    case .put: []
+    case .put, .webDAV: []
     }
   }
 
@@ -212,6 +217,9 @@ public enum Destination: Equatable, Sendable {
   /// The URL that the recording gets on a server that takes PUT. `isSigned`: whether its query is a secret, such as a signature, which records
   /// and messages leave out.
   case put(TargetURI, isSigned: Bool)
+  /// The URL that the recording gets on a WebDAV server. It is sent under a temporary name beside it, and directories that are missing are
+  /// made. Needs ``Configuration/stateDirectory``. Nothing is replaced.
+  case webDAV(TargetURI)
 }
 
 /// The protocol for sending a recording to GigHive.

@@ -32,7 +32,8 @@ extension TranscriptRun {
     let isTus = request.fields.contains { $0.name.hasPrefix("Upload-") || $0.name == "Tus-Resumable" }
     switch request.method {
     case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
-    case "DELETE": return [version]
+    case "DELETE":
+      return request.target.text.hasSuffix(".wav") || request.target.text.hasSuffix("-part") ? [] : [version]
     case "PATCH", "POST":
       guard isTus else {
         return request.fields.filter { $0.name == "Content-Type" }
