@@ -12,7 +12,7 @@ from test_tls import key_pin
 
 ARGUMENTS = options_of("send")
 """What each option takes, by the help."""
-DESTINATIONS = {"server", "multipart-url", "tus-url", "put-url", "put-url-file"}
+DESTINATIONS = {"server", "multipart-url", "tus-url", "put-url", "put-url-file", "webdav"}
 ENDING = {"help", "dry-run", "from"}
 """Nothing is sent, or no file is named."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}

@@ -3,7 +3,7 @@
 enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case tusURL, putURL, putURLFile, multipartURL, protocolChoice, threshold, sendTest, link
+  case tusURL, putURL, putURLFile, webDAV, multipartURL, protocolChoice, threshold, sendTest, link
   case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
     fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
@@ -39,6 +39,10 @@ enum Option: Int32, CaseIterable {
       .init(
         "put-url-file", .file, .destination, [.sending, .clean], [.ordinary, .destination, .secret],
         "file with such a URL on its first line, if that is a secret (signed)")
+    case .webDAV:
+      .init(
+        "webdav", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}; replaces nothing")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],

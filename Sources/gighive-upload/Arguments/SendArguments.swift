@@ -30,7 +30,7 @@ struct SendArguments {
   private var multipartURL: TargetURI?
   private var tusURL: TargetURI?
   private var putOptions: [GivenOption] = []
-  /// Where files go with PUT; nil for other destinations.
+  /// Where files go with PUT, also over WebDAV; nil for other destinations.
   private(set) var object: ObjectURL?
   /// When a day starts, in minutes after midnight.
   private(set) var dayStart = 0
@@ -92,12 +92,15 @@ struct SendArguments {
 
   /// For messages.
   static let destinations =
-    "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE or --multipart-url URL."
+    """
+    give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --webdav URL \
+    or --multipart-url URL.
+    """
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
     let object =
-      given.option == .putURL
-      ? try ObjectURL(given) : try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+      given.option == .putURLFile
+      ? try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets) : try ObjectURL(given)
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .metadata, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
@@ -131,7 +134,7 @@ struct SendArguments {
   var recordID: String? { template.upload }
 
   /// Whether a record is required: without one, a tus upload cannot be resumed, and no file be removed.
-  var needsState: Bool { template.requiresTus || template.afterDelivery.removal != nil }
+  var needsState: Bool { template.requiresTus || template.isForWebDAV || template.afterDelivery.removal != nil }
 
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
@@ -176,7 +179,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .putURL, .putURLFile: putOptions.append(given)
+    case .putURL, .putURLFile, .webDAV: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes

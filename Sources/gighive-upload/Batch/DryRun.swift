@@ -31,8 +31,12 @@ extension Report {
     deliveredCount += 1
     if let recordID = preview.recordID { recorded(index, recordID: recordID) }
     let destination = PrintableText.withoutQuery(request.base.text)
-    let isPut = if case .put = request.destination { true } else { false }
-    let way = isPut ? "put" : preview.usesTus ? "tus" : "multipart"
+    let way =
+      switch request.destination {
+      case .put: "put"
+      case .webDAV: "webdav"
+      case .gigHive, .multipart, .tus: preview.usesTus ? "tus" : "multipart"
+      }
     if isJSON {
       var line = event("would_send", index)
       line.add("total", preview.size)

@@ -79,7 +79,7 @@ extension SendArguments {
       sharesTemplate = false
     }
     try fill(
-      &template, expanded, object: try object?.target(for: sample), date: date ?? "2000-01-01",
+      &template, expanded, object: try object?.destination(for: sample), date: date ?? "2000-01-01",
       isDefault: !(day?.isGiven ?? false))
   }
 
@@ -123,7 +123,7 @@ extension SendArguments {
         file.path.directoryName == nil
         ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
       let values = TemplateValues(
-        path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
+        path: path, below: file.foundBelow, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
       var expanded: [GivenOption] = []
       for option in given { expanded.append(try option.expanded(values)) }
       let hasDate = isForGigHive || EventDay(of: given) != nil
@@ -131,7 +131,7 @@ extension SendArguments {
       let date =
         hasDate ? try day.date(now: now, modified: modified, isFound: file.isFound, dayStart: dayStart) : nil
       try fill(
-        &request, expanded, object: try object?.target(for: values), date: date, isDefault: !day.isGiven)
+        &request, expanded, object: try object?.destination(for: values), date: date, isDefault: !day.isGiven)
     } catch { throw UnsendableFile(file.path, error) }
     return request
   }
@@ -139,11 +139,12 @@ extension SendArguments {
   /// Describes the recording in a request.
   /// - Parameters:
   ///   - expanded: all options, with templates that are constant.
-  ///   - object: the URL that it gets; nil for other destinations.
+  ///   - object: where it goes with PUT; nil for other destinations.
   ///   - date: of the event, for GigHive, or if it was asked for.
   ///   - isDefault: whether that date is a default.
   private func fill(
-    _ request: inout UploadRequest, _ expanded: [GivenOption], object: TargetURI?, date: String?, isDefault: Bool
+    _ request: inout UploadRequest, _ expanded: [GivenOption], object: Destination?, date: String?,
+    isDefault: Bool
   ) throws(UsageError) {
     var recording = try RecordingOptions(expanded)
     let asksForDate = !recording.form.eventDate.isEmpty
@@ -153,7 +154,7 @@ extension SendArguments {
       request.hasDefaultEventDate = isDefault
       request.destination = .gigHive(server, recording.form.completed(today: date ?? ""))
     }
-    if let object, let isSigned = self.object?.isSigned { request.destination = .put(object, isSigned: isSigned) }
+    if let object { request.destination = object }
     // Other endpoints get only the fields that were given, without defaults.
     request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
     request.extraMetadata = recording.metadata
@@ -182,13 +183,18 @@ extension SendArguments {
   }()
 }
 
+extension Option {
+  /// Whether its argument is the URL that a file gets.
+  fileprivate var isObjectURL: Bool { self == .putURL || self == .webDAV }
+}
+
 /// Options whose arguments can be templates, such as `--label '{stem}'`.
 extension GivenOption {
   /// The argument's part that is a template, parsed; nil if the option takes none.
   func template() throws(UsageError) -> Template? {
     guard option.has(.template) else { return nil }
     var text = Array(argument.bytes[templateStart...])
-    if option == .putURL { ObjectURL.completeName(&text) }
+    if option.isObjectURL { ObjectURL.completeName(&text, of: option) }
     do throws(TemplateError) { return try Template(parsing: text) } catch {
       throw UsageError(label + ": " + GivenOption.text(of: error))
     }
@@ -197,7 +203,7 @@ extension GivenOption {
   /// The same option for one file, still as a template.
   func expanded(_ values: TemplateValues) throws(UsageError) -> GivenOption {
     guard let template = try template(), template.constant == nil else { return self }
-    var bytes = template.expanded(values, isInURL: option == .putURL)
+    var bytes = template.expanded(values, isInURL: option.isObjectURL)
     // A form is text. The name of a file keeps its bytes.
     if option != .fileName { bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
     return replacingTemplate(with: Template.escaped(bytes))

@@ -152,7 +152,15 @@ enum CancelDelete {
     let onRetry = { report.retrying(record, $0, of: limit, after: $1) }
     var wasGone = false
     do throws(CancelDeleteError) {
-      if let delivery = record.delivery {
+      if StoredOptions.name(.webDAV, in: record.note) {
+        let isDelivered = record.phase == .delivered
+        let leftover = (record.remote?.url ?? record.unfinished?.formerURL).flatMap { try? TargetURI($0) }
+        if let object = isDelivered ? endpoint : leftover {
+          wasGone = try uploader.remove(
+            object, of: endpoint, size: isDelivered ? record.file.identity.size : nil, cancellation: cancellation,
+            onRetry: onRetry)
+        }
+      } else if let delivery = record.delivery {
         guard let assetID = delivery.assetID, let token = delivery.deleteToken else {
           report.failed(
             record.id + ": the server gave no delete token for it; delete it on the server.",
