@@ -264,6 +264,8 @@ package enum Limits {
 
   /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
   package static let dnsNameLength = 255
+  /// A component of a path on most file systems, in bytes.
+  package static let componentLength = 255
   package static let dnsMessageLength = 9000
   /// Pointers in a name: as many as a name can have labels.
   package static let dnsPointerCount = 127

@@ -165,6 +165,21 @@ extension Uploader {
     return outcome == .deleted(wasGone: true)
   }
 
+  /// Removes an object from a WebDAV server. One that the server does not have counts as removed.
+  /// - Parameters:
+  ///   - endpoint: the upload's URL. Credentials are sent only to its origin.
+  ///   - size: what it must have, in bytes, as a recording that was delivered; nil for what an upload has left.
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
+  /// - Returns: whether a recording was gone already.
+  package func remove(
+    _ object: TargetURI, of endpoint: TargetURI, size: Int64?, cancellation: Cancellation,
+    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+  ) throws(CancelDeleteError) -> Bool {
+    let outcome = try run(
+      .remove(object, size: size), origin: endpoint.origin, cancellation: cancellation, onRetry: onRetry)
+    return outcome == .deleted(wasGone: true)
+  }
+
   /// Asks GigHive whether it still has a delivered recording.
   func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(CancelDeleteError) -> Presence {
     let outcome = try run(

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
+from dav import DAVStub
 from namespaces import alone, command
 from program import HANGS_AFTER_SECONDS, private, root
 from test_documented_commands import PAGES, ROOT, commands, lines
@@ -46,6 +47,7 @@ SECRETS = {
     ".netrc": "machine 127.0.0.1 login uploader password secret\n",
     ".media-token": "media-token\n",
     ".media-password": "secret\n",
+    ".cloud-password": "secret\n",
     ".signed-url": "https://media.example/bucket/talk.mkv?sig=secret\n",
     ".azure-url": "https://media.example/container/{name}?sv=2026&sig=secret\n",
     ".guest-token": "guest-token\n",
@@ -60,8 +62,8 @@ DIRECTORIES = ["etc", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/
 class Reader:
     """Somebody at a board who copies from a page; inside of `alone`."""
 
-    def __init__(self, program, directory: Path, server, media, certificates):
-        self.root, self.server, self.media = directory, server, media
+    def __init__(self, program, directory: Path, server, media, share, certificates):
+        self.root, self.server, self.media, self.share = directory, server, media, share
         self.count = 0
         for name in DIRECTORIES:
             (directory / name).mkdir(parents=True)
@@ -94,7 +96,7 @@ class Reader:
         private(self.at(path), self.localized(text))
 
     def localized(self, text: str) -> str:
-        for host, stub in (("https://media.example", self.media), ("https://gighive.example", self.server), ("https://gighive", self.server)):
+        for host, stub in (("https://media.example", self.media), ("https://cloud.example", self.share), ("https://gighive.example", self.server), ("https://gighive", self.server)):
             text = text.replace(host, stub.url)
         return text.replace("/usr/bin/gighive-upload", "gighive-upload")
 
@@ -179,8 +181,8 @@ def test_the_commands_of_a_page_work_as_printed(page, program, hive, tmp_path, c
         pytest.skip("this build is not static")
 
     def test():
-        media = hive(user=None)
-        reader = Reader(program, tmp_path / "root", hive(upload_token="guest-token"), media, certificates)
+        media, share = hive(user=None), DAVStub()
+        reader = Reader(program, tmp_path / "root", hive(upload_token="guest-token"), media, share, certificates)
         if CONFIGURATION_FILE in (ROOT / page).read_text():
             follow(reader, GUIDE, only_configuration=True)
         follow(reader, page)

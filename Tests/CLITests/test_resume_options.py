@@ -14,7 +14,7 @@ ARGUMENTS = options_of("send")
 """What each option takes, by the help."""
 DESTINATIONS = {
     "server", "multipart-url", "tus-url", "put-url", "put-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
-    "overwrite"}
+    "overwrite", "webdav"}
 ENDING = {"help", "dry-run", "from"}
 """Nothing is sent, or no file is named."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}

@@ -52,6 +52,14 @@ def test_the_bucket_can_be_a_part_of_the_host(s3, program, recording):
     assert list(stub.objects) == ["/a.wav"]
 
 
+def test_a_tree_keeps_its_directories(s3, put, rec):
+    stub = s3()
+    for name in ["a.wav", "day 2/a.wav"]:
+        write(rec / name)
+    put(stub, "-r", rec, to="s3://bucket/x/").check()
+    assert sorted(stub.objects) == ["/bucket/x/a.wav", "/bucket/x/day%202/a.wav"]
+
+
 def test_another_object_is_kept_unless_it_may_be_replaced(s3, put, recording):
     stub = s3()
     put(stub, recording(1000, name="a.wav"), to="s3://bucket/x").check()

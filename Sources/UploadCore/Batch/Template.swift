@@ -9,6 +9,8 @@ package enum TemplateError: Error, Equatable {
 package struct TemplateValues: Equatable, Sendable {
   /// Not necessarily UTF-8.
   package let name: [UInt8]
+  /// The path below the directory in which the file was found; the name for a file that was named. Not necessarily UTF-8.
+  package let path: [UInt8]
   /// The name of the directory that the file is in.
   package let directory: [UInt8]
   /// When the file was modified last.
@@ -16,10 +18,14 @@ package struct TemplateValues: Equatable, Sendable {
   /// The name of this machine.
   package let host: [UInt8]
 
-  /// - Parameter path: absolute, or with the name of the file's directory.
-  package init(path: LocalPath, modified: LocalTime, host: [UInt8]) {
+  /// - Parameters:
+  ///   - path: absolute, or with the name of the file's directory.
+  ///   - directory: the one in which it was found; nil if it was named.
+  package init(path: LocalPath, below directory: LocalPath? = nil, modified: LocalTime, host: [UInt8]) {
     name = Array(path.lastComponentBytes)
-    directory = Array(path.directoryName ?? [])
+    let parent = directory.map { $0.bytes.last == ASCII.slash ? $0.bytes : $0.bytes + [ASCII.slash] }
+    self.path = parent.flatMap { path.bytes.starts(with: $0) ? Array(path.bytes[$0.count...]) : nil } ?? name
+    self.directory = Array(path.directoryName ?? [])
     self.modified = modified
     self.host = host
   }
@@ -38,7 +44,7 @@ package struct Template: Equatable, Sendable {
     case name(Name)
   }
 
-  private enum Name: String, CaseIterable { case name, stem, dir, date, time, host }
+  private enum Name: String, CaseIterable { case name, stem, path, dir, date, time, host }
 
   /// All names, for messages.
   package static let names = Name.allCases.map { $0.rawValue }
@@ -92,8 +98,7 @@ package struct Template: Equatable, Sendable {
       switch part {
       case .literal(let literal): literal
       case .name(let name):
-        isInURL
-          ? Array(Percent.encode(segment: Template.value(of: name, values)).utf8) : Template.value(of: name, values)
+        isInURL ? Template.encoded(Template.value(of: name, values), name) : Template.value(of: name, values)
       }
     }
   }
@@ -103,10 +108,17 @@ package struct Template: Equatable, Sendable {
     if case .literal(let literal)? = parts.first { literal } else { [] }
   }
 
+  private static func encoded(_ value: [UInt8], _ name: Name) -> [UInt8] {
+    guard name == .path else { return Array(Percent.encode(segment: value).utf8) }
+    let segments = value.split(separator: ASCII.slash).map { Percent.encode(segment: $0) }
+    return Array(segments.joined(separator: "/").utf8)
+  }
+
   private static func value(of name: Name, _ values: TemplateValues) -> [UInt8] {
     switch name {
     case .name: values.name
     case .stem: values.stem
+    case .path: values.path
     case .dir: values.directory
     case .date: Array(values.modified.date.utf8)
     case .time: Array(values.modified.time.utf8)

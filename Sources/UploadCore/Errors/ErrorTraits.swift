@@ -56,7 +56,7 @@ package struct ErrorTraits: Equatable, Sendable {
     let exitCode =
       switch status {
       case 401, 403, 407: ExitCode.credentialsRefused
-      case 413: ExitCode.tooLarge
+      case 413, 507: ExitCode.tooLarge
       case 429, 500...: ExitCode.serverFailure
       default: ExitCode.refused
       }

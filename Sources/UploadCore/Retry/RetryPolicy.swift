@@ -64,8 +64,8 @@ package struct RetryPolicy: Equatable, Sendable {
     switch status {
     // Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests
     case 408, 421, 423, 425, 429: true
-    // Not Implemented and HTTP Version Not Supported do not go away.
-    case 501, 505: false
+    // Not Implemented, HTTP Version Not Supported and Insufficient Storage do not go away.
+    case 501, 505, 507: false
     default: status >= 500
     }
   }

@@ -102,14 +102,16 @@ package struct UploadMachine: Sendable {
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
     case .examine(let recording): task = .presence(PresenceTask(recording, seed: policy.seed))
+    case .remove(let object, let size): task = .removal(RemoveTask(object, size: size))
     }
   }
 
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
     if plan.prefersTus { return .tus(try TusTask(plan)) }
-    switch plan.request.destination {
-    case .put, .s3: return .put(PutTask(plan))
-    case .gigHive, .multipart, .tus: return .multipart(MultipartTask(plan))
+    return switch plan.request.destination {
+    case .put, .s3: .put(PutTask(plan))
+    case .webDAV: .webDAV(try WebDAVTask(plan))
+    case .gigHive, .multipart, .tus: .multipart(MultipartTask(plan))
     }
   }
 
@@ -141,8 +143,8 @@ package struct UploadMachine: Sendable {
   /// Whether the recording is sent in one request, not over tus.
   package var sendsWhole: Bool {
     switch task {
-    case .multipart, .put: true
-    case .tus, .cancellation, .deletion, .presence: false
+    case .multipart, .put, .webDAV: true
+    case .tus, .cancellation, .deletion, .presence, .removal: false
     }
   }
 
@@ -591,6 +593,8 @@ extension UploadMachine {
     case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
     /// Ask GigHive whether it still has a recording.
     case examine(StoredRecording)
+    /// Remove an object from a WebDAV server, if it has this size in bytes; nil for what an upload has left.
+    case remove(TargetURI, size: Int64?)
 
     /// The server's address.
     var base: TargetURI {
@@ -599,6 +603,7 @@ extension UploadMachine {
       case .cancel(let location, _, _): location
       case .delete(_, _, let base, _): base
       case .examine(let recording): recording.base
+      case .remove(let object, _): object
       }
     }
   }

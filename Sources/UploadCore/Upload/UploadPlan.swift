@@ -46,6 +46,8 @@ package struct UploadPlan: Sendable {
   /// The file's size in bytes.
   package let size: Int64
   package let previous: PreviousState
+  /// The ID of the upload's record; nil if it has none.
+  package let recordID: String?
   /// The upload of the file's former content, which is ended on the server; nil if there is none.
   package let superseded: TargetURI?
   /// Whether the credentials are those of a GigHive guest.
@@ -59,13 +61,15 @@ package struct UploadPlan: Sendable {
   ///   - request: the request. An event form must have its date.
   ///   - size: in bytes, greater than zero.
   package init(
-    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), superseded: TargetURI? = nil,
+    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), recordID: String? = nil,
+    superseded: TargetURI? = nil,
     isGuest: Bool = false, verifiesCertificate: Bool = true, boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
     self.size = size
     self.previous = previous
+    self.recordID = recordID
     self.superseded = superseded
     self.isGuest = isGuest
     self.verifiesCertificate = verifiesCertificate
@@ -79,7 +83,9 @@ package struct UploadPlan: Sendable {
   var provesServer: Bool { request.base.scheme == .https && verifiesCertificate }
 
   /// Whether it is sent over tus if the server supports that.
-  package var prefersTus: Bool { request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil }
+  package var prefersTus: Bool {
+    !request.isForWebDAV && (request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil)
+  }
 }
 
 /// What the client knows of the sent file, to compare with the server's response.

@@ -94,7 +94,7 @@ public struct UploadRequest: Sendable {
   /// The URL that was given.
   package var base: TargetURI {
     switch destination {
-    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri): uri
     case .s3(let object): object.url
     }
   }
@@ -105,10 +105,10 @@ public struct UploadRequest: Sendable {
     return base.text
   }
 
-  /// Whether it may be sent again when it may be stored: GigHive recognizes it, and a PUT replaces it.
+  /// Whether it may be sent again when it may be stored: GigHive recognizes it, a PUT replaces it, and WebDAV is asked.
   package var isRepeatable: Bool {
     switch destination {
-    case .gigHive, .put, .s3: true
+    case .gigHive, .put, .s3, .webDAV: true
     case .multipart, .tus: false
     }
   }
@@ -132,7 +132,7 @@ public struct UploadRequest: Sendable {
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true
-    case .multipart, .put, .s3: false
+    case .multipart, .put, .s3, .webDAV: false
     case .gigHive:
       uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
     }
@@ -182,12 +182,17 @@ public struct UploadRequest: Sendable {
 
   private var isForS3: Bool { if case .s3 = destination { true } else { false } }
 
+  /// Whether it needs a record, which knows its temporary name on the server.
+  package var isForWebDAV: Bool {
+    if case .webDAV = destination { true } else { false }
+  }
+
   /// All text fields of the form.
   package var fields: [FormField] {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
     case .multipart, .tus: extraFields
-    case .put, .s3: []
+    case .put, .s3, .webDAV: []
     }
   }
 
@@ -221,6 +226,9 @@ public enum Destination: Equatable, Sendable {
   case put(TargetURI, isSigned: Bool)
   /// An object of an S3 server. ``Credentials/s3(_:)`` sign the requests.
   case s3(S3Object)
+  /// The URL that the recording gets on a WebDAV server. It is sent under a temporary name beside it, and directories that are missing are
+  /// made. Needs ``Configuration/stateDirectory``. Nothing is replaced.
+  case webDAV(TargetURI)
 }
 
 /// The protocol for sending a recording to GigHive.

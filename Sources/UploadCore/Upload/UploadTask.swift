@@ -2,10 +2,12 @@
 enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
+  case webDAV(WebDAVTask)
   case tus(TusTask)
   case cancellation(CancelTask)
   case deletion(DeleteTask)
   case presence(PresenceTask)
+  case removal(RemoveTask)
 
   private var tus: TusTask? {
     if case .tus(let task) = self { task } else { nil }
@@ -16,8 +18,9 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.progress
     case .put(let task): task.progress
+    case .webDAV(let task): task.progress
     case .tus(let task): task.progress
-    case .cancellation, .deletion, .presence: 0
+    case .cancellation, .deletion, .presence, .removal: 0
     }
   }
 
@@ -41,8 +44,9 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.isVerifying
     case .put(let task): task.isVerifying
+    case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
-    case .cancellation, .deletion, .presence: false
+    case .cancellation, .deletion, .presence, .removal: false
     }
   }
 
@@ -51,8 +55,9 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.awaitsOutcome
     case .put(let task): task.awaitsOutcome
+    case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
-    case .cancellation, .deletion, .presence: false
+    case .cancellation, .deletion, .presence, .removal: false
     }
   }
 
@@ -79,9 +84,11 @@ enum UploadTask: Sendable {
       defer { self = .tus(task) }
       return try task.next()
     case .put(let task): return task.next()
+    case .webDAV(let task): return try task.next()
     case .cancellation(let task): return task.next()
     case .deletion(let task): return task.next()
     case .presence(let task): return task.next()
+    case .removal(let task): return task.next()
     }
   }
 
@@ -94,7 +101,10 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       return task.takeUnsaved()
-    case .put, .cancellation, .deletion, .presence: return nil
+    case .webDAV(var task):
+      defer { self = .webDAV(task) }
+      return task.takeUnsaved()
+    case .put, .cancellation, .deletion, .presence, .removal: return nil
     }
   }
 
@@ -107,7 +117,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .cancellation, .deletion, .presence: break
+    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: break
     }
   }
 
@@ -116,7 +126,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .cancellation, .deletion, .presence: .none
+    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: .none
     }
   }
 
@@ -125,13 +135,14 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .cancellation, .deletion, .presence: false
+    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: false
     }
   }
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool {
-    tus?.isTidying ?? false
+    if case .webDAV(let task) = self { return task.isTidying }
+    return tus?.isTidying ?? false
   }
 
   /// Whether a whole recording was lost on the server, so that it is sent again.
@@ -144,7 +155,8 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.isPortals(answer)
     case .put(let task): task.isPortals(answer)
-    case .tus, .cancellation, .deletion, .presence: false
+    case .webDAV(let task): task.isPortals(answer)
+    case .tus, .cancellation, .deletion, .presence, .removal: false
     }
   }
 
@@ -167,6 +179,9 @@ enum UploadTask: Sendable {
     case .put(var task):
       defer { self = .put(task) }
       try task.receive(answer)
+    case .webDAV(var task):
+      defer { self = .webDAV(task) }
+      try task.receive(answer)
     case .cancellation(var task):
       defer { self = .cancellation(task) }
       try task.receive(answer)
@@ -175,6 +190,9 @@ enum UploadTask: Sendable {
       try task.receive(answer)
     case .presence(var task):
       defer { self = .presence(task) }
+      try task.receive(answer)
+    case .removal(var task):
+      defer { self = .removal(task) }
       try task.receive(answer)
     }
   }
@@ -187,11 +205,14 @@ enum UploadTask: Sendable {
     case (.put(var task), .wholeFile(let sha256, _)), (.put(var task), .beginning(let sha256, _)):
       defer { self = .put(task) }
       try task.hashed(sha256: sha256)
+    case (.webDAV(var task), .wholeFile(let sha256, _)):
+      defer { self = .webDAV(task) }
+      try task.hashed(sha256: sha256)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain),
-      (.put, .range), (.put, .wholeFileAgain), (.cancellation, _), (.deletion, _), (.presence, _):
+    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .range),
+      (.put, .wholeFileAgain), (.webDAV, _), (.cancellation, _), (.deletion, _), (.presence, _), (.removal, _):
       break
     }
   }
@@ -208,7 +229,10 @@ enum UploadTask: Sendable {
     case .put(var task):
       task.interrupted()
       self = .put(task)
-    case .cancellation: break
+    case .webDAV(var task):
+      task.interrupted(interruption)
+      self = .webDAV(task)
+    case .cancellation, .removal: break
     case .presence(var task):
       task.interrupted(interruption)
       self = .presence(task)

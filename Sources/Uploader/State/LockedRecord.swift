@@ -161,6 +161,7 @@ extension LockedRecord {
       if let changed { throw changed }
       previous.unfinished?.forget()
     }
+    let temporary = request.isForWebDAV ? previous.remote?.url ?? previous.unfinished?.formerURL : nil
     // A server that was given another name or type would keep it. If it may have everything, that is what counts.
     let isRenamed = previous.destination.uploadedAs != request.uploadedAs
     if previous.remote != nil, isRenamed, !previous.lastByteMayBeSent {
@@ -170,6 +171,11 @@ extension LockedRecord {
     if wasBegun, let changed {
       guard request.upload == nil else { throw changed }
       superseded = supersede(&previous, own.file.identity, changed, in: search.directory) ?? superseded
+    }
+    // What is under a temporary name is always removed.
+    if let temporary, previous.remote == nil {
+      previous.unfinished?.formerURL = temporary
+      superseded = temporary
     }
     let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded

@@ -97,6 +97,13 @@ extension Uploader {
     _ record: UploadRecord, at endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
     onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Ending {
+    if record.isForWebDAV {
+      let size = record.delivery.map { _ in record.file.identity.size }
+      guard let object = size == nil ? record.webDAVLeftover : endpoint else { return .done }
+      let wasGone = try remove(
+        object, of: endpoint, size: size, cancellation: cancellation, onRetry: onRetry)
+      return wasGone && size != nil ? .wasGone : .done
+    }
     if let delivery = record.delivery {
       guard let assetID = delivery.assetID, let token = delivery.deleteToken else { return .hasNoDeleteToken }
       let wasGone = try delete(

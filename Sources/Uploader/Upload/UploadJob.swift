@@ -312,10 +312,12 @@ final class UploadJob: Steppable {
     if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.remote != nil {
       try record?.updateUpload { $0.forget() }
     }
+    if request.isForWebDAV, record == nil { throw .state(.noDirectory) }
     let request = record?.directory.adapted(request) ?? request
     let plan = UploadPlan(
       request, size: file.size,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
+      recordID: record?.record.id,
       superseded: record?.superseded.flatMap { try? TargetURI($0) },
       isGuest: shared.configuration.credentials.areGuests,
       verifiesCertificate: !shared.configuration.tls.isInsecure, boundary: Boundary(random: try RandomBytes.bytes(16)))
@@ -403,7 +405,9 @@ final class UploadJob: Steppable {
     // A missing record was cancelled. One that cannot be read may say that the server has the file, and only GigHive detects duplicates.
     if case .state(.noSuchRecord) = error { throw error }
     if request.upload != nil, !request.isForGigHive { throw error }
-    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
+    guard case .state = error, !request.needsRecord, !request.isForWebDAV,
+      !request.prefersTus(size: file.size, isGuest: isGuest)
+    else {
       throw error
     }
     do throws(UploadError) {

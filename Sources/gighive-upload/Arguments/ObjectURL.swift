@@ -1,7 +1,7 @@
 import Uploader
 
-/// Where files go as objects: the URL of `--put-url`, that in the file of `--put-url-file`, or the key of `--s3`, which may have a template
-/// for each file's name.
+/// Where files go as objects: the URL of `--put-url` or `--webdav`, that in the file of `--put-url-file`, or the key of `--s3`, which may have
+/// a template for each file's name.
 struct ObjectURL {
   private enum Kind {
     case plain
@@ -46,6 +46,9 @@ struct ObjectURL {
     let scheme = text.utf8.prefix { $0 != ASCII.colon }.count + "://".utf8.count
     let host = text.utf8.dropFirst(scheme).prefix { $0 != ASCII.slash }
     if host.contains(UInt8(ascii: "{")) { throw UsageError(label + ": the host must be the same for all files.") }
+    if given.option == .webDAV, text.utf8.contains(ASCII.questionMark) {
+      throw UsageError(label + ": a WebDAV URL has no query.")
+    }
   }
 
   private var text: String { given.text }
@@ -84,21 +87,28 @@ struct ObjectURL {
         return .s3(object)
       } catch { throw UsageError(label + ": " + error.explanation) }
     }
-    let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
-    if let target = try? TargetURI(text) {
-      if case .signed = kind { return .put(target, isSigned: true) }
-      return .put(target, isSigned: false)
-    }
-    // Without repeating a secret.
-    if case .signed = kind { throw UsageError(label + ": its first line is not an http or https URL.") }
-    return .put(
-      try GivenOption(option: .putURL, argument: LocalPath(text), place: given.place).uri(), isSigned: false)
+    let target = try target(for: values)
+    if given.option == .webDAV { return .webDAV(target) }
+    if case .signed = kind { return .put(target, isSigned: true) }
+    return .put(target, isSigned: false)
   }
 
-  /// A path that ends with a slash is that of a directory, and the file keeps its name in it, as with curl -T.
-  static func completeName(_ url: inout [UInt8]) {
+  private func target(for values: TemplateValues) throws(UsageError) -> TargetURI {
+    let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
+    guard let target = try? TargetURI(text) else {
+      // Without repeating a secret.
+      if case .signed = kind { throw UsageError(label + ": its first line is not an http or https URL.") }
+      return try GivenOption(option: given.option, argument: LocalPath(text), place: given.place).uri()
+    }
+    return target
+  }
+
+  /// A path that ends with a slash is that of a directory, and the file keeps its name in it, as with curl -T; over WebDAV also the
+  /// directories that it was found in.
+  static func completeName(_ url: inout [UInt8], of option: Option) {
     let path = url.prefix { $0 != ASCII.questionMark }
-    if path.last == ASCII.slash { url.insert(contentsOf: "{name}".utf8, at: path.endIndex) }
+    guard path.last == ASCII.slash else { return }
+    url.insert(contentsOf: (option == .webDAV ? "{path}" : "{name}").utf8, at: path.endIndex)
   }
 
   /// The same for `s3://BUCKET`, or with a key.
@@ -106,7 +116,7 @@ struct ObjectURL {
     if let start = try? S3Bucket.parse(address).keyStart, start == address.count, address.last != ASCII.slash {
       address.append(ASCII.slash)
     }
-    if address.last == ASCII.slash { address += Array("{name}".utf8) }
+    if address.last == ASCII.slash { address += Array("{path}".utf8) }
   }
 }
 

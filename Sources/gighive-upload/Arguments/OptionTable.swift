@@ -3,7 +3,7 @@
 enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, multipartURL, protocolChoice, threshold,
+  case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL, protocolChoice, threshold,
     sendTest, link
   case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
     fileField, fileName, mime, metadata
@@ -45,7 +45,7 @@ enum Option: Int32, CaseIterable {
     case .s3:
       .init(
         "s3", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
-        "s3://BUCKET/KEY, an object of an S3 server", more: "; may end with / or have {name}")
+        "s3://BUCKET/KEY, an object of an S3 server", more: "; may end with / or have {path}")
     case .s3Endpoint:
       .init(
         "s3-endpoint", .text("URL"), .destination, [.sending, .clean], [.ordinary, .bound],
@@ -57,6 +57,10 @@ enum Option: Int32, CaseIterable {
     case .overwrite:
       .init(
         "overwrite", .none, .destination, .sending, [.ordinary, .bound], "replace another object of that name (S3)")
+    case .webDAV:
+      .init(
+        "webdav", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}; replaces nothing")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],

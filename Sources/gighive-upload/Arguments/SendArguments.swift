@@ -30,7 +30,7 @@ struct SendArguments {
   private var multipartURL: TargetURI?
   private var tusURL: TargetURI?
   private var putOptions: [GivenOption] = []
-  /// Where files go with PUT; nil for other destinations.
+  /// Where files go with PUT, also over WebDAV; nil for other destinations.
   private(set) var object: ObjectURL?
   /// When a day starts, in minutes after midnight.
   private(set) var dayStart = 0
@@ -98,15 +98,17 @@ struct SendArguments {
 
   /// For messages.
   static let destinations =
-    "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL or"
-    + " --multipart-url URL."
+    """
+    give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL \
+    or --multipart-url URL.
+    """
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
     let object =
       switch given.option {
-      case .putURL: try ObjectURL(given)
       case .s3: try ObjectURL(s3: given, options)
-      default: try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+      case .putURLFile: try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
+      default: try ObjectURL(given)
       }
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .metadata, .fileField, .fileName]
@@ -141,7 +143,7 @@ struct SendArguments {
   var recordID: String? { template.upload }
 
   /// Whether a record is required: without one, a tus upload cannot be resumed, and no file be removed.
-  var needsState: Bool { template.requiresTus || template.afterDelivery.removal != nil }
+  var needsState: Bool { template.requiresTus || template.isForWebDAV || template.afterDelivery.removal != nil }
 
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
@@ -186,7 +188,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .putURL, .putURLFile, .s3: putOptions.append(given)
+    case .putURL, .putURLFile, .s3, .webDAV: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes

@@ -33,6 +33,7 @@ extension Report {
       switch request.destination {
       case .put: "put"
       case .s3: "s3"
+      case .webDAV: "webdav"
       case .gigHive, .multipart, .tus: usesTus ? "tus" : "multipart"
       }
     if isJSON {

@@ -122,7 +122,7 @@ extension SendArguments {
         file.path.directoryName == nil
         ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
       let values = TemplateValues(
-        path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
+        path: path, below: file.foundBelow, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
       var expanded: [GivenOption] = []
       for option in given { expanded.append(try option.expanded(values)) }
       let hasDate = isForGigHive || EventDay(of: given) != nil
@@ -181,14 +181,22 @@ extension SendArguments {
   }()
 }
 
+extension Option {
+  /// Whether its argument is the URL that a file gets.
+  fileprivate var isObjectURL: Bool { self == .putURL || self == .webDAV }
+}
+
 /// Options whose arguments can be templates, such as `--label '{stem}'`.
 extension GivenOption {
   /// The argument's part that is a template, parsed; nil if the option takes none.
   func template() throws(UsageError) -> Template? {
     guard option.has(.template) else { return nil }
     var text = Array(argument.bytes[templateStart...])
-    if option == .putURL { ObjectURL.completeName(&text) }
-    if option == .s3 { ObjectURL.completeKey(&text) }
+    if option == .s3 {
+      ObjectURL.completeKey(&text)
+    } else if option.isObjectURL {
+      ObjectURL.completeName(&text, of: option)
+    }
     do throws(TemplateError) { return try Template(parsing: text) } catch {
       throw UsageError(label + ": " + GivenOption.text(of: error))
     }
@@ -197,7 +205,7 @@ extension GivenOption {
   /// The same option for one file, still as a template.
   func expanded(_ values: TemplateValues) throws(UsageError) -> GivenOption {
     guard let template = try template(), template.constant == nil else { return self }
-    var bytes = template.expanded(values, isInURL: option == .putURL)
+    var bytes = template.expanded(values, isInURL: option.isObjectURL)
     // A form is text. The name of a file keeps its bytes.
     if option != .fileName { bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
     return replacingTemplate(with: Template.escaped(bytes))

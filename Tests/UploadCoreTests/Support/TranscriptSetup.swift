@@ -30,7 +30,8 @@ struct TranscriptSetup {
   private mutating func takePurpose(_ part: String) throws -> Bool {
     let words = part.split(separator: " ", maxSplits: 1).map(String.init)
     (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
-    guard ["tus", "gighive", "form", "put", "s3", "cancel", "delete", "examine"].contains(purpose) else {
+    guard ["tus", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear"].contains(purpose)
+    else {
       throw TranscriptRun.Failure("unknown destination: \(part)")
     }
     return true
@@ -90,7 +91,7 @@ struct TranscriptSetup {
   }
 
   /// Whether its end leaves a record.
-  var keepsRecord: Bool { ["tus", "gighive", "form", "put", "s3"].contains(purpose) }
+  var keepsRecord: Bool { ["tus", "gighive", "form", "put", "s3", "webdav"].contains(purpose) }
 
   func machine() throws(UploadError) -> UploadMachine {
     var policy = UploadPolicy(
@@ -106,6 +107,10 @@ struct TranscriptSetup {
         return try UploadMachine(
           .delete(
             assetID: 9, deleteToken: "5ec2e7", from: TargetURI("https://hive/"), isRepeated: target == "again"), policy)
+      case "clear":
+        let isDelivery = target == "delivery"
+        let object = isDelivery ? "https://hive/dav/a/set.wav" : "https://hive/dav/a/.set.wav.5e1f0a77.gighive-part"
+        return try UploadMachine(.remove(TargetURI(object), size: isDelivery ? 100 : nil), policy)
       case "examine":
         let recording = StoredRecording(
           base: try TargetURI(target ?? "https://hive/"), assetID: 9, sha256: GigHive.sha256, size: size)
@@ -114,7 +119,7 @@ struct TranscriptSetup {
         var request = UploadRequest(file: LocalPath("/set.wav"), destination: try destination)
         for change in self.request { change(&request) }
         let plan = UploadPlan(
-          request, size: size, previous: previous,
+          request, size: size, previous: previous, recordID: "5e1f0a77",
           superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
           isGuest: isGuest, verifiesCertificate: verifiesCertificate,
           boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
@@ -132,6 +137,7 @@ struct TranscriptSetup {
         var object = S3Object(url: try TargetURI("https://hive/bucket/set.wav"), region: "us-east-1")
         object.mayReplace = target == "replacing"
         return .s3(object)
+      case "webdav": return .webDAV(try TargetURI(target ?? "https://hive/dav/a/set.wav"))
       case "gighive":
         var form = EventForm()
         (form.label, form.eventDate) = ("Set 1", "2026-05-01")

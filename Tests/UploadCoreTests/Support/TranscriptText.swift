@@ -43,7 +43,8 @@ extension TranscriptRun {
       let own = Field("x-amz-meta-sha256", setup.sha256)
       return type + [Field("If-None-Match", "*"), Field("x-amz-checksum-sha256", GigHive.checksum), own]
     case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
-    case "DELETE": return [version]
+    case "DELETE":
+      return request.target.text.hasSuffix(".wav") || request.target.text.hasSuffix("-part") ? [] : [version]
     case "PATCH", "POST":
       guard isTus else {
         return request.fields.filter { $0.name == "Content-Type" }

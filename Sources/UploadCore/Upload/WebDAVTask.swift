@@ -1,0 +1,432 @@
+/// One recording on a WebDAV server (RFC 4918): a PUT to a hidden name beside the target, which the record knows before, and then a MOVE that
+/// replaces nothing. Some servers keep half a file, or destroy the old one, when a PUT is cut.
+///
+///     looking ──▶ putting ──▶ hashing ──▶ moving ──▶ confirming ──▶ stored
+///       │  ▲        │  ▲                   ▲   │         ▲
+///       │  │        ▼  │      it is whole  │   ▼         │ it is gone
+///       │  │   makingDirectory             asking ───────┘
+///       │  └─────────────────────────────────┘ it is not whole
+///       └──▶ comparing (something is there) ──▶ stored
+///
+/// After an interruption, `removing` comes before `putting`. A response to MOVE that is lost is asked about.
+struct WebDAVTask: Sendable {
+  private enum State: Sendable {
+    /// What has the target's name, if anything.
+    case looking
+    /// That has the size of the file and this SHA-256.
+    case comparing(sha256: String)
+    /// What an earlier attempt left under the temporary name is removed. Afterwards, the recording is sent, or the upload fails.
+    case removing(before: UploadError?)
+    case putting
+    /// One of the directories above the target, from the innermost. `isDescending`: whether the one above it is there.
+    case makingDirectory(Int, isDescending: Bool)
+    /// The server has taken it. Its response is compared with the file's SHA-256.
+    case hashing(Answer?)
+    case moving
+    /// Whether all of it has the temporary name. `refused`: how the last MOVE was.
+    case asking(refused: UploadError?)
+    /// What has the target's name after a MOVE. `isMoved`: whether the server says that it has moved it.
+    case confirming(isMoved: Bool)
+    case failing(UploadError)
+    case stored(Receipt, SentFile)
+  }
+
+  private let request: UploadRequest
+  private let size: Int64
+  private let provesServer: Bool
+  private let target: TargetURI
+  private let temporary: TargetURI
+  private let directories: [TargetURI]
+  private var state = State.looking
+  /// Whether something may have the temporary name.
+  private var mayHaveLeftover: Bool
+  /// Whether a MOVE may have been carried out.
+  private var mayBeMoved: Bool
+  /// Whether an earlier PUT of this process may still be carried out.
+  private var mayArriveLate = false
+  private var hasMadeDirectory = false
+  private var sha256: String?
+  /// A change to save in the record before anything else.
+  private var unsaved: RecordChange?
+
+  /// - Throws: without a record, which must know the temporary name.
+  init(_ plan: UploadPlan) throws(UploadError) {
+    guard let id = plan.recordID else { throw .internalError("a WebDAV upload without a record") }
+    request = plan.request
+    size = plan.size
+    provesServer = plan.provesServer
+    target = plan.request.base
+    temporary = target.hiddenSibling(for: id)
+    directories = target.directories
+    mayHaveLeftover = plan.previous.location == temporary || plan.superseded == temporary
+    let isWhole = plan.previous.location == temporary && plan.previous.isUploaded
+    mayBeMoved = isWhole
+    // Of another file on the disk, nothing is known.
+    if isWhole, plan.previous.doubt == nil { state = .asking(refused: nil) }
+    if plan.previous.location != temporary { noteTemporary() }
+  }
+
+  /// Grows with everything that need not be repeated after a failure.
+  var progress: Int64 {
+    switch state {
+    case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0
+    case .hashing, .moving, .asking, .confirming: 1
+    case .stored: 2
+    }
+  }
+
+  var isVerifying: Bool {
+    switch state {
+    case .hashing, .comparing: true
+    default: false
+    }
+  }
+
+  var awaitsOutcome: Bool { progress > 0 }
+
+  /// Whether the request in flight only removes what is of no use, so that no response to it ends the upload in another way.
+  var isTidying: Bool {
+    if case .removing(before: .some) = state { true } else { false }
+  }
+
+  mutating func takeUnsaved() -> RecordChange? {
+    defer { unsaved = nil }
+    return unsaved
+  }
+
+  func next() throws(UploadError) -> TaskStep {
+    switch state {
+    case .looking, .confirming: return .ask(question(about: target))
+    case .asking: return .ask(question(about: temporary))
+    case .comparing, .hashing: return .hash(.wholeFile)
+    case .removing: return .ask(HTTPRequest(method: "DELETE", target: temporary))
+    case .putting:
+      var put = HTTPRequest(
+        method: "PUT", target: temporary,
+        fields: [Field("Content-Type", request.filePart.mediaType), Field("If-None-Match", "*")],
+        body: RequestBody(fileLength: size))
+      put.mayExpectContinue = true
+      return .ask(put)
+    case .makingDirectory(let index, _): return .ask(HTTPRequest(method: "MKCOL", target: directories[index]))
+    case .moving:
+      let fields = [Field("Destination", target.absoluteForm), Field("Overwrite", "F")]
+      var move = HTTPRequest(method: "MOVE", target: temporary, fields: fields)
+      move.isRepeatable = false
+      return .ask(move)
+    case .failing(let error): throw error
+    case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
+    }
+  }
+
+  private func question(about target: TargetURI) -> HTTPRequest {
+    HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
+  }
+
+  // MARK: Responses
+
+  /// Whether a response is a captive portal's, so that nothing has reached the server (``MultipartTask/isPortals(_:)``).
+  func isPortals(_ answer: Answer) -> Bool {
+    !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
+  }
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    switch state {
+    case .looking: try receiveObject(answer)
+    case .removing(let error):
+      if let error {
+        state = .failing(error)
+      } else {
+        guard answer.isSuccess || answer.status == 404 || answer.status == 410 else { throw answer.refusal }
+        mayHaveLeftover = false
+        state = .putting
+      }
+    case .putting: try receivePut(answer)
+    case .makingDirectory(let index, let isDescending): try receiveDirectory(answer, index, isDescending)
+    case .moving: try receiveMove(answer)
+    case .asking(let refused): try receiveTemporary(answer, refused)
+    case .confirming(let isMoved): try receiveTarget(answer, isMoved)
+    case .comparing, .hashing, .failing, .stored: break
+    }
+  }
+
+  /// Nothing is sent in vain, and nothing replaced.
+  private mutating func receiveObject(_ answer: Answer) throws(UploadError) {
+    switch answer.status {
+    case 200:
+      guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 else {
+        throw .objectExists(status: 412)
+      }
+      state = .comparing(sha256: theirs)
+    // Some servers do not answer HEAD. The MOVE replaces nothing either.
+    case 404, 405, 409, 410, 501: begin()
+    default: throw answer.refusal
+    }
+  }
+
+  /// Sends it, from the start.
+  private mutating func begin() {
+    state = mayHaveLeftover ? .removing(before: nil) : .putting
+    guard mayBeMoved else { return }
+    mayBeMoved = false
+    noteTemporary()
+  }
+
+  /// The record must know the name under which an incomplete recording may be on the server.
+  private mutating func noteTemporary() { unsaved = .created(location: temporary.text, expires: nil) }
+
+  private mutating func receivePut(_ answer: Answer) throws(UploadError) {
+    switch answer.status {
+    case 200, 201, 204:
+      if answer.isSuccess, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      try takeWhole(answer)
+    // It says that it is not stored yet, or by somebody else.
+    case 200..<300: throw .unconfirmed(status: answer.status)
+    case 404, 409:
+      guard !hasMadeDirectory, !directories.isEmpty else { throw .serverDirectoryMissing(status: answer.status) }
+      hasMadeDirectory = true
+      state = .makingDirectory(0, isDescending: false)
+    // A request that seemed to be lost was carried out late.
+    case 412 where mayArriveLate:
+      mayArriveLate = false
+      state = .asking(refused: nil)
+    // Nobody else has a reason to choose this name.
+    case 412: throw .objectExists(status: 412)
+    default:
+      if answer.sent != .none { mayHaveLeftover = true }
+      throw answer.refusal
+    }
+  }
+
+  /// The server has all of it, under the temporary name.
+  private mutating func takeWhole(_ answer: Answer?) throws(UploadError) {
+    mayHaveLeftover = true
+    guard request.computesSHA256 else { return beginMoving() }
+    state = .hashing(answer)
+  }
+
+  private mutating func beginMoving() {
+    if !mayBeMoved { unsaved = .uploaded }
+    mayBeMoved = true
+    state = .moving
+  }
+
+  private mutating func receiveDirectory(_ answer: Answer, _ index: Int, _ isDescending: Bool) throws(UploadError) {
+    switch answer.status {
+    // 405: it is there (RFC 4918, 9.3.1).
+    case 200, 201, 405: state = index == 0 ? .putting : .makingDirectory(index - 1, isDescending: true)
+    case 404, 409:
+      guard !isDescending, index + 1 < directories.count else {
+        throw .serverDirectoryMissing(status: answer.status)
+      }
+      state = .makingDirectory(index + 1, isDescending: false)
+    default: throw answer.refusal
+    }
+  }
+
+  private mutating func receiveMove(_ answer: Answer) throws(UploadError) {
+    switch answer.status {
+    case 201, 204: state = .confirming(isMoved: true)
+    case 412:
+      // It was not moved, and what is there is something else.
+      mayBeMoved = false
+      noteTemporary()
+      state = .removing(before: .objectExists(status: 412))
+    case 200..<300: throw .unconfirmed(status: answer.status)
+    default:
+      state = .asking(refused: answer.refusal.traits.isTransient ? nil : answer.refusal)
+      if answer.refusal.traits.isTransient { throw answer.refusal }
+    }
+  }
+
+  /// Whether the temporary name is still there.
+  private mutating func receiveTemporary(_ answer: Answer, _ refused: UploadError?) throws(UploadError) {
+    switch answer.status {
+    case 200 where answer.fields.contentLength == size:
+      if let refused {
+        state = .asking(refused: nil)
+        throw refused
+      }
+      mayHaveLeftover = true
+      if mayBeMoved { beginMoving() } else { try takeWhole(nil) }
+    case 404 where mayBeMoved, 410 where mayBeMoved: state = .confirming(isMoved: false)
+    case 200, 404, 410:
+      mayHaveLeftover = answer.status == 200
+      begin()
+    default: throw answer.refusal
+    }
+  }
+
+  private mutating func receiveTarget(_ answer: Answer, _ isMoved: Bool) throws(UploadError) {
+    let length = answer.fields.contentLength
+    switch answer.status {
+    case 200 where length == nil && !isMoved: throw .unconfirmed(status: 200)
+    case 200 where length != nil && length != size && !isMoved:
+      // Both names are not what was sent: somebody else has been here.
+      state = .looking
+      throw .objectExists(status: 200)
+    case 200:
+      guard request.computesSHA256, sha256 == nil else { return try store(answer) }
+      state = .hashing(answer)
+    // The server does not answer HEAD, but it has answered MOVE.
+    case 403 where isMoved, 405 where isMoved, 501 where isMoved: try store(nil)
+    case 404, 410:
+      if isMoved {
+        state = .asking(refused: nil)
+        throw .unconfirmed(status: answer.status)
+      }
+      mayHaveLeftover = false
+      begin()
+    default: throw answer.refusal
+    }
+  }
+
+  mutating func hashed(sha256: String) throws(UploadError) {
+    switch state {
+    case .comparing(let theirs):
+      guard theirs == sha256 else {
+        state = .looking
+        throw .objectExists(status: 412)
+      }
+      var receipt = Receipt()
+      (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
+      state = .stored(receipt, SentFile(size: size, sha256: sha256))
+    case .hashing(let answer):
+      self.sha256 = sha256
+      // It was read after the MOVE, which an earlier process sent.
+      if mayBeMoved { return try store(answer) }
+      do throws(UploadError) { _ = try receipt(answer?.fields.objectSHA256, size: nil) } catch {
+        state = .removing(before: error)
+        return
+      }
+      beginMoving()
+    case .looking, .removing, .putting, .makingDirectory, .moving, .asking, .confirming, .failing, .stored: break
+    }
+  }
+
+  private func receipt(_ checksum: String?, size stored: Int64?) throws(UploadError) -> Receipt {
+    var receipt = Receipt()
+    do throws(ConfirmationFailure) {
+      try UploadConfirmation.compare(
+        checksum: checksum, size: stored, with: SentFile(size: size, sha256: sha256), &receipt)
+    } catch { throw UploadError(error) }
+    return receipt
+  }
+
+  private mutating func store(_ answer: Answer?) throws(UploadError) {
+    var receipt = try receipt(answer?.fields.objectSHA256, size: answer?.fields.contentLength)
+    receipt.isUnprovedPage = !provesServer && answer.map { LikelySoftware.isPage($0) } ?? false
+    state = .stored(receipt, SentFile(size: size, sha256: sha256))
+  }
+
+  /// The requests in flight ended without a usable response. What a gateway or a lock has held up may still be carried out, so the
+  /// server is asked before anything is repeated.
+  mutating func interrupted(_ interruption: Interruption) {
+    switch state {
+    case .putting:
+      if interruption.sent != .none { (mayHaveLeftover, mayArriveLate) = (true, true) }
+      if interruption.sent == .whole, interruption.error.traits.leavesOutcomeOpen {
+        state = .asking(refused: nil)
+      } else if mayHaveLeftover {
+        state = .removing(before: nil)
+      }
+    case .moving: state = .asking(refused: nil)
+    case .hashing: state = mayBeMoved ? .asking(refused: nil) : .removing(before: nil)
+    case .makingDirectory:
+      hasMadeDirectory = false
+      state = .putting
+    case .removing(before: .some(let error)): state = .failing(error)
+    case .looking, .comparing, .removing, .asking, .confirming, .failing, .stored: break
+    }
+  }
+}
+
+/// Removes one object from a WebDAV server: what an upload has left under its temporary name, or a recording that is still the one that was
+/// delivered.
+struct RemoveTask: Sendable {
+  private enum State: Sendable {
+    case looking(size: Int64)
+    /// The tag is that of the object that was looked at.
+    case removing(tag: String?)
+    case removed(wasGone: Bool)
+  }
+
+  private let target: TargetURI
+  private let isDelivery: Bool
+  private var state: State
+
+  /// - Parameter size: what a delivered recording must have, in bytes; nil for what an upload has left.
+  init(_ target: TargetURI, size: Int64?) {
+    self.target = target
+    isDelivery = size != nil
+    state = size.map { .looking(size: $0) } ?? .removing(tag: nil)
+  }
+
+  func next() -> TaskStep {
+    switch state {
+    case .looking:
+      .ask(HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")]))
+    case .removing(let tag):
+      .ask(HTTPRequest(method: "DELETE", target: target, fields: tag.map { [Field("If-Match", $0)] } ?? []))
+    case .removed(let wasGone): .finished(isDelivery ? .deleted(wasGone: wasGone) : .cancelled(isKept: false))
+    }
+  }
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    switch (state, answer.status) {
+    case (.looking, 404), (.looking, 410): state = .removed(wasGone: true)
+    case (.looking(let size), 200):
+      guard answer.fields.contentLength == size else { throw .objectExists(status: 200) }
+      // A weak tag never matches (RFC 9110, 13.1.1).
+      let tag = answer.fields.first("ETag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
+      state = .removing(tag: tag)
+    case (.removing, 200), (.removing, 204), (.removing, 404), (.removing, 410): state = .removed(wasGone: false)
+    case (.removing, 412): throw .objectExists(status: 412)
+    case (.removing, 200..<300): throw .unconfirmed(status: answer.status)
+    case (.looking, _), (.removing, _), (.removed, _): throw answer.refusal
+    }
+  }
+}
+
+extension UploadRecord {
+  /// Whether it is that of a WebDAV upload, which has a temporary name on the server.
+  package var isForWebDAV: Bool { webDAVLeftover != nil }
+
+  /// The temporary name of a WebDAV upload; nil for others, and as long as nothing was sent.
+  package var webDAVLeftover: TargetURI? {
+    guard let url = remote?.url ?? unfinished?.formerURL, let target = try? TargetURI(destination.endpoint) else {
+      return nil
+    }
+    let name = target.hiddenSibling(for: id)
+    return name.text == url ? name : nil
+  }
+}
+
+extension TargetURI {
+  /// The directories above it, from the innermost to that below the root.
+  fileprivate var directories: [TargetURI] {
+    let path = Array(withoutQuery.requestTarget.utf8)
+    return path.indices.reversed().filter { $0 > 0 && path[$0] == ASCII.slash }.map {
+      with(requestTarget: path[...$0])
+    }
+  }
+
+  /// The hidden name beside it under which an upload sends its content. As a component, it has at most 255 bytes.
+  fileprivate func hiddenSibling(for id: String) -> TargetURI {
+    let suffix = "." + id + ".gighive-part"
+    let segment = withoutQuery.lastPathSegment
+    var name = Percent.decode(segment) ?? Array(segment.utf8)
+    let limit = Limits.componentLength - 1 - suffix.utf8.count
+    if name.count > limit {
+      // Not within a character of UTF-8.
+      while name.count > limit || name.last.map({ $0 & 0xC0 == 0x80 }) ?? false { name.removeLast() }
+      if let last = name.last, last >= 0xC0 { name.removeLast() }
+    }
+    let path = Array(withoutQuery.requestTarget.utf8.dropLast(segment.utf8.count))
+    return with(requestTarget: (path + Array(("." + Percent.encode(segment: name) + suffix).utf8))[...])
+  }
+
+  private func with(requestTarget: ArraySlice<UInt8>) -> TargetURI {
+    TargetURI(
+      scheme: scheme, host: host, zone: zone, port: port, requestTarget: String(decoding: requestTarget, as: UTF8.self))
+  }
+}

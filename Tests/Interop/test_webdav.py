@@ -1,0 +1,118 @@
+"""Recordings to Apache's WebDAV and to WsgiDAV: a hidden name, a MOVE, and nothing replaced."""
+
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+import recordings
+from servers import PYTHON
+from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, assert_failed
+
+MIB = 2**20
+CONFLICT = 11
+
+
+@pytest.fixture
+def webdav(servers, uploader, tmp_path):
+    """The command line for a directory of the server."""
+    def webdav(file, *options, scheme="https", directory=""):
+        url = servers.url("apache-dav", scheme) + "/dav/" + directory
+        return ["send", file, "--webdav", url, *uploader.credentials(scheme), "--state-dir", tmp_path / "state", "--json", *options]
+    return webdav
+
+
+def hidden(servers) -> list:
+    return list((servers.root / "dav").rglob(".*.gighive-part"))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_recording_arrives_byte_for_byte_in_little_memory(servers, uploader, files, webdav, scheme):
+    file = files.fresh(20 * MIB + 1, f"moved b+\xfc {scheme}.mp4")
+    run = uploader.run(*webdav(file, scheme=scheme, directory=f"new {scheme}/deep/".replace(" ", "%20")))
+    assert run.exit_code == DELIVERED and run.outcome["bytes"] == file.stat().st_size, run
+    stored = servers.root / "dav" / f"new {scheme}" / "deep" / file.name
+    assert recordings.sha256(stored) == recordings.sha256(file) and not hidden(servers)
+    assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
+
+
+def test_what_a_kill_interrupts_is_sent_again(servers, uploader, files, webdav, tmp_path):
+    file = files.fresh(20 * MIB, "killed.mp4")
+    with uploader.start(*webdav(file, "--limit-rate", "8M")) as running:
+        running.wait_until(lambda: any((servers.root / "dav").rglob(".davfs.tmp*")))
+        running.signal(signal.SIGKILL)
+        running.finish()
+    run = uploader.run("resume", "--all", "--state-dir", tmp_path / "state", "--json")
+    assert run.exit_code == DELIVERED, run
+    assert recordings.sha256(servers.root / "dav" / file.name) == recordings.sha256(file) and not hidden(servers)
+
+
+def test_nothing_is_replaced(servers, uploader, files, webdav):
+    file = files.fresh(1000, "there.mp4")
+    (servers.root / "dav" / file.name).write_bytes(b"mine")
+    assert_failed(uploader.run(*webdav(file)), CONFLICT)
+    assert (servers.root / "dav" / file.name).read_bytes() == b"mine" and not hidden(servers)
+
+
+def test_delete_removes_what_was_delivered(servers, uploader, files, webdav, tmp_path):
+    file = files.fresh(1000, "deleted.mp4")
+    run = uploader.run(*webdav(file))
+    assert run.exit_code == DELIVERED, run
+    deleted = uploader.run("delete", run.outcome["id"], "--state-dir", tmp_path / "state", "--json")
+    assert deleted.exit_code == 0 and not (servers.root / "dav" / file.name).exists(), deleted
+
+
+def test_a_wrong_password_is_one(uploader, files, webdav):
+    assert_failed(uploader.run(*webdav(files.fresh(1000), "--user", "nobody")), CREDENTIALS_REFUSED)
+
+
+# MARK: WsgiDAV, which keeps half a file
+
+
+@pytest.fixture
+def wsgidav(tmp_path):
+    """The URL of a server, and the directory that it serves."""
+    store = tmp_path / "store"
+    store.mkdir()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [PYTHON.with_name("wsgidav"), "--host", "127.0.0.1", "--port", str(port), "--root", store, "--auth", "anonymous", "-q"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as server:
+        try:
+            deadline = time.monotonic() + 60
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 5).close()
+                    break
+                except OSError:
+                    assert server.poll() is None and time.monotonic() < deadline, "WsgiDAV does not listen"
+                    time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}/", store
+        finally:
+            server.terminate()
+
+
+def test_half_a_file_is_removed_and_sent_again(wsgidav, uploader, files, tmp_path):
+    url, store = wsgidav
+    file = files.fresh(20 * MIB)
+    options = ["--state-dir", tmp_path / "state", "--json"]
+    with uploader.start("send", file, "--webdav", url + "new/deep/", "--limit-rate", "4M", *options) as running:
+        running.wait_until(lambda: any(part.stat().st_size > MIB for part in store.rglob(".*.gighive-part")))
+        running.signal(signal.SIGKILL)
+        running.finish()
+    assert list(store.rglob(".*.gighive-part"))
+    run = uploader.run("resume", "--all", *options)
+    assert run.exit_code == DELIVERED, run
+    stored = [path for path in store.rglob("*") if path.is_file()]
+    assert stored == [store / "new" / "deep" / file.name] and recordings.sha256(stored[0]) == recordings.sha256(file)
+
+
+def test_it_replaces_nothing_either(wsgidav, uploader, files, tmp_path):
+    url, store = wsgidav
+    file = files.fresh(1000)
+    (store / file.name).write_bytes(b"mine")
+    assert_failed(uploader.run("send", file, "--webdav", url, "--state-dir", tmp_path / "state", "--json"), CONFLICT)
+    assert [path.read_bytes() for path in store.iterdir()] == [b"mine"]
