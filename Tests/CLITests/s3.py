@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, unquote
 
 KEY, SECRET = "AKIDEXAMPLE", "hush/5ec2e75ec2e7"
+KEYS = f"aws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"
+"""In a profile."""
 
 
 def expected_signature(request, region: str, secret: str, names: list[str]) -> str:

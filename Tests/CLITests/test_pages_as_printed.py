@@ -20,6 +20,7 @@ import pytest
 from dav import DAVStub
 from namespaces import alone, command
 from program import HANGS_AFTER_SECONDS, private, root
+from s3 import KEYS, S3Stub
 from test_documented_commands import PAGES, ROOT, commands, lines
 from watching import write
 
@@ -48,6 +49,8 @@ SECRETS = {
     ".media-token": "media-token\n",
     ".media-password": "secret\n",
     ".cloud-password": "secret\n",
+    ".aws/credentials": f"[default]\n{KEYS}[media]\n{KEYS}",
+    ".s3-keys": f"[default]\n{KEYS}",
     ".signed-url": "https://media.example/bucket/talk.mkv?sig=secret\n",
     ".azure-url": "https://media.example/container/{name}?sv=2026&sig=secret\n",
     ".guest-token": "guest-token\n",
@@ -62,8 +65,8 @@ DIRECTORIES = ["etc", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/
 class Reader:
     """Somebody at a board who copies from a page; inside of `alone`."""
 
-    def __init__(self, program, directory: Path, server, media, share, certificates):
-        self.root, self.server, self.media, self.share = directory, server, media, share
+    def __init__(self, program, directory: Path, stubs: dict, certificates):
+        self.root, self.stubs, self.server = directory, stubs, stubs["https://gighive"]
         self.count = 0
         for name in DIRECTORIES:
             (directory / name).mkdir(parents=True)
@@ -81,7 +84,7 @@ class Reader:
             file.write_text(f"#!/bin/sh\n{text}\n")
             file.chmod(0o755)
         for name, text in SECRETS.items():
-            private(self.at("/root/" + name), self.localized(text))
+            self.configure("/root/" + name, text)
         shutil.copy(certificates.cacert, self.at("/etc/gighive-ca.pem"))
 
     def at(self, path: str) -> Path:
@@ -96,7 +99,7 @@ class Reader:
         private(self.at(path), self.localized(text))
 
     def localized(self, text: str) -> str:
-        for host, stub in (("https://media.example", self.media), ("https://cloud.example", self.share), ("https://gighive.example", self.server), ("https://gighive", self.server)):
+        for host, stub in self.stubs.items():
             text = text.replace(host, stub.url)
         return text.replace("/usr/bin/gighive-upload", "gighive-upload")
 
@@ -181,8 +184,12 @@ def test_the_commands_of_a_page_work_as_printed(page, program, hive, tmp_path, c
         pytest.skip("this build is not static")
 
     def test():
-        media, share = hive(user=None), DAVStub()
-        reader = Reader(program, tmp_path / "root", hive(upload_token="guest-token"), media, share, certificates)
+        server, share, bucket = hive(upload_token="guest-token"), DAVStub(), S3Stub()
+        stubs = {
+            "https://media.example": hive(user=None), "https://cloud.example": share, "https://minio.example:9000": bucket,
+            "https://{bucket}.objects.example": bucket, "https://gighive.example": server, "https://gighive": server,
+        }
+        reader = Reader(program, tmp_path / "root", stubs, certificates)
         if CONFIGURATION_FILE in (ROOT / page).read_text():
             follow(reader, GUIDE, only_configuration=True)
         follow(reader, page)

@@ -5,7 +5,7 @@ import os
 
 import pytest
 from program import private
-from s3 import KEY, SECRET, S3Stub
+from s3 import KEY, KEYS, SECRET, S3Stub
 from watching import write
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
@@ -92,9 +92,7 @@ PROFILES = f"""[default]
 aws_access_key_id = nobody
 aws_secret_access_key = nothing
 [band]
-aws_access_key_id = {KEY}
-aws_secret_access_key = {SECRET}
-aws_session_token = 70ken70ken
+{KEYS}aws_session_token = 70ken70ken
 """
 
 
