@@ -126,8 +126,8 @@ extension Command {
           Resumes uploads that were interrupted or failed, with the options they were started with. Options \
           given here override the stored ones for this run only, except credentials, which are stored. If the \
           password came from $GIGHIVE_PASSWORD, set it again. --all skips uploads that another process is \
-          working on, and those whose files are missing. With --server, --tus-url, --put-url, --s3, --webdav or \
-          --multipart-url, it resumes only uploads to that destination.
+          working on, and those whose files are missing. With a destination, such as --server, it resumes only \
+          uploads to that destination.
           """)
     case .list:
       .init(
@@ -173,8 +173,8 @@ extension Command {
           Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes \
           delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is \
           free. A file is removed only if it has not changed since its delivery, no program has it open, and \
-          the server confirms that it still has it. With --server, --tus-url, --put-url, --s3, --webdav or --multipart-url, \
-          it removes only files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+          the server confirms that it still has it. With a destination, such as --server, it removes only files \
+          that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
           """)
     case .doctor:
       .init(
