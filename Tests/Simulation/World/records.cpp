@@ -170,7 +170,7 @@ void World::noteRecord(const std::string &path) {
         upload = noted->upload;
         const Faults &faults = this->faults();
         bool isIll = faults.noDescriptor > 0 || faults.noThread > 0 || faults.readError > 0 || faults.stateError > 0 || faults.diskFull > 0;
-        if (phase == "failed" && !upload.empty() && server.lockedLast == upload && !isIll && file.versions.size() == 1) {
+        if (phase == "failed" && !upload.empty() && server.lockedLast == upload && !isIll && !isCopy && file.versions.size() == 1) {
             fail("the record of " + file.name + " has failed because its upload was locked (409)");
         }
     }
