@@ -225,7 +225,7 @@ private struct S3Dialog: Sendable {
     request.isConfidential = true
   }
 
-  /// - Returns: whether the same request is to be signed anew, and sent again.
+  /// - Returns: whether to sign the same request again, and to repeat it.
   mutating func learn(from answer: Answer) -> Bool {
     if answer.status >= 300, !hasCorrectedRegion {
       let region =

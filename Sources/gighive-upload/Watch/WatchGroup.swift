@@ -6,9 +6,6 @@ final class WatchGroup {
   let arguments: WatchArguments
   private(set) var machine: WatchMachine
   private let directories: WatchedDirectories
-  private let inotify: InotifyWatches
-  /// The numbers of its directories.
-  private let owners: Range<Int>
   private let inspector: FileInspector
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
@@ -35,8 +32,6 @@ final class WatchGroup {
     self.arguments = arguments
     tellOne = tell
     machine = WatchMachine(arguments.settings, seed: seed)
-    self.inotify = inotify
-    owners = firstOwner..<firstOwner + arguments.directories.count
     directories = WatchedDirectories(arguments, inotify, roots, firstOwner: firstOwner, tell: tell)
     inspector = FileInspector(arguments, finder)
     space = WatchSpace(arguments, directories.all)
