@@ -1,4 +1,3 @@
-import Synchronization
 import Uploader
 
 /// An upload between the tasks that wait for it and the thread that runs it.
@@ -29,7 +28,7 @@ final class PendingUpload: Sendable {
   let progress: AsyncStream<UploadProgress>
   private let progressInput: AsyncStream<UploadProgress>.Continuation
   private let wakeUp: WakeUp
-  private let shared = Mutex(Shared())
+  private let shared = Locked(Shared())
 
   init(_ request: UploadRequest, _ wakeUp: WakeUp) {
     self.request = request

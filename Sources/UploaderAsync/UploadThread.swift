@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Uploader
 
 /// The thread that runs the uploads of one ``AsyncUploader``, one after the other or several at a time.
@@ -15,7 +14,7 @@ final class UploadThread: Sendable {
   let cancellation = Cancellation()
   let configuration: Configuration
   private let jobs: Int
-  private let shared = Mutex(Shared())
+  private let shared = Locked(Shared())
 
   init(_ configuration: Configuration, jobs: Int) {
     self.configuration = configuration

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 
 @testable import Uploader
+@testable import UploaderAsync
 
 /// A file in /tmp, removed at the end.
 final class TemporaryFile: Sendable {
@@ -53,9 +53,7 @@ final class FormServer: Sendable {
 
   private let listener: Int32
   private let port: UInt16
-  private let counts: Counter
-
-  private final class Counter: Sendable { let values = Mutex(Counts()) }
+  private let counts: Locked<Counts>
 
   init(answers: Bool, status: String = "200 OK") {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -69,7 +67,7 @@ final class FormServer: Sendable {
       }
     }
     guard isListening else { fatalError("no loopback socket") }
-    (self.listener, port, counts) = (listener, UInt16(bigEndian: address.sin_port), Counter())
+    (self.listener, port, counts) = (listener, UInt16(bigEndian: address.sin_port), Locked(Counts()))
     let counts = counts
     FormServer.onThread {
       while true {
@@ -85,15 +83,15 @@ final class FormServer: Sendable {
   func stop() { shutdown(listener, Int32(SHUT_RD)) }
 
   var url: String { "http://127.0.0.1:\(port)/" }
-  var requestCount: Int { counts.values.withLock { $0.requests } }
+  var requestCount: Int { counts.withLock { $0.requests } }
 
   func untilARequestHasCome() async throws { try await until { requestCount > 0 } }
-  func untilAConnectionHasEnded() async throws { try await until { counts.values.withLock { $0.ended } > 0 } }
+  func untilAConnectionHasEnded() async throws { try await until { counts.withLock { $0.ended } > 0 } }
 
-  private static func serve(_ connection: Int32, _ status: String?, _ counts: Counter) {
+  private static func serve(_ connection: Int32, _ status: String?, _ counts: Locked<Counts>) {
     defer {
       close(connection)
-      counts.values.withLock { $0.ended += 1 }
+      counts.withLock { $0.ended += 1 }
     }
     while let length = contentLength(connection) {
       var (rest, block) = (length, [UInt8](repeating: 0, count: 65_536))
@@ -102,7 +100,7 @@ final class FormServer: Sendable {
         guard count > 0 else { return }
         rest -= count
       }
-      counts.values.withLock { $0.requests += 1 }
+      counts.withLock { $0.requests += 1 }
       guard let status else { continue }
       let answer = Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n".utf8)
       _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
