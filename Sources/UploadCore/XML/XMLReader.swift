@@ -44,8 +44,9 @@ package struct XMLReader {
       }
       if try passMarkup() { continue }
       if takes("<![CDATA[") {
-        text += bytes[offset..<(try end(of: "]]>"))]
-        offset += 3
+        let close = try end(of: "]]>")
+        text += bytes[offset..<close]
+        offset = close + 3
         continue
       }
       if let event = try event(for: text) { return event }

@@ -7,9 +7,12 @@ struct S3ContentTests {
   private let part = "<Part><PartNumber>3</PartNumber><ETag>&quot;e&quot;</ETag><Size>5242880</Size></Part>"
 
   @Test func aPageOfPartsIsRead() {
-    let found = list("<ListPartsResult xmlns='x'><Bucket>b</Bucket><IsTruncated>false</IsTruncated>\(part)</ListPartsResult>")
+    let found = list(
+      "<ListPartsResult xmlns='x'><Bucket>b</Bucket><IsTruncated>false</IsTruncated>\(part)</ListPartsResult>")
     #expect(found?.parts == [.init(number: 3, size: 5_242_880, etag: "\"e\"")] && found?.next == nil)
-    let more = list("<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>3</NextPartNumberMarker></ListPartsResult>")
+    let more = list(
+      "<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>3</NextPartNumberMarker></ListPartsResult>"
+    )
     #expect(more?.parts == [] && more?.next == 3)
   }
 
