@@ -72,6 +72,10 @@ package enum Limits {
   package static let chunkLineLength = 1024
   /// The trailer section of a chunked body, in bytes.
   package static let trailerLength = 8 << 10
+  /// The depth of an XML document, the length of a name in it, and that of a reference with & and ;.
+  package static let xmlDepth = 16
+  package static let xmlNameLength = 256
+  package static let xmlReferenceLength = 12
   /// How much of a response's content is kept, in bytes, before and after decompression.
   package static let replyLength = 64 << 10
   /// How much more of a response's content is read and dropped before the connection is closed, in bytes.
