@@ -7,6 +7,13 @@ enum S3Content {
     return found
   }
 
+  /// The name of its root; nil if it is not XML.
+  static func root(of content: [UInt8]) -> String? {
+    var root: String?
+    do throws(XMLError) { try visit(content) { path, _ in root = path[0] } } catch { return nil }
+    return root
+  }
+
   /// - Parameter body: called with the names of the open elements and the text of the innermost one, at its end.
   static func visit(_ content: [UInt8], _ body: ([String], String) -> Void) throws(XMLError) {
     var reader = XMLReader(content)

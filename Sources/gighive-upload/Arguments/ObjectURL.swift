@@ -32,7 +32,8 @@ struct ObjectURL {
   /// - Parameter options: with the endpoint and the region.
   init(s3 given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
     func last(_ option: Option) -> String? { options.last { $0.option == option }?.text }
-    let region = last(.s3Region) ?? environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? "us-east-1"
+    let region =
+      last(.s3Region) ?? environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? S3Object.defaultRegion
     let mayReplace = options.contains { $0.option == .overwrite && $0.isOn }
     do throws(S3AddressError) {
       let name = try S3Bucket.parse(given.argument.bytes).bucket
