@@ -187,7 +187,7 @@ class S3Stub:
                 if self.path not in stub.objects:
                     return self.reply(404)
                 content, metadata = stub.objects[self.path]
-                self.reply(200, fields={"Content-Length": len(content), **metadata})
+                self.reply(200, fields={"Content-Length": len(content), "ETag": '"1-3"', **metadata})
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         # A program that is killed takes no response.

@@ -23,7 +23,9 @@ struct PutTask: Sendable {
 
   private static let ownField = "x-amz-meta-sha256"
 
-  private let request: UploadRequest
+  private let target: TargetURI
+  private let mediaType: String
+  private let computesSHA256: Bool
   private let size: Int64
   private let provesServer: Bool
   private var state: State
@@ -33,7 +35,9 @@ struct PutTask: Sendable {
   private var hasPutAgain = false
 
   init(_ plan: UploadPlan) {
-    request = plan.request
+    target = plan.request.base
+    mediaType = plan.request.filePart.mediaType
+    computesSHA256 = plan.request.computesSHA256
     size = plan.size
     provesServer = plan.provesServer
     if case .s3(let object) = plan.request.destination { s3 = S3Dialog(object) }
@@ -69,7 +73,7 @@ struct PutTask: Sendable {
     case .hashing: return .hash(.beginning(length: size))
     case .putting:
       var put = HTTPRequest(
-        method: "PUT", target: request.base, fields: [Field("Content-Type", request.filePart.mediaType)],
+        method: "PUT", target: target, fields: [Field("Content-Type", mediaType)],
         body: RequestBody(fileLength: size))
       put.mayExpectContinue = true
       if let s3, let signedSHA256 {
@@ -81,8 +85,8 @@ struct PutTask: Sendable {
       return .ask(put)
     case .verifying, .comparing: return .hash(.wholeFile)
     case .looking:
-      let head = HTTPRequest(method: "HEAD", target: request.base, fields: [Field("Cache-Control", "no-cache")])
-      return .ask(s3?.question(about: request.base) ?? head)
+      let head = HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
+      return .ask(s3?.question(about: target) ?? head)
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
     }
   }
@@ -118,7 +122,7 @@ struct PutTask: Sendable {
         }
         return try store(answer, sha256: signedSHA256, isVerified: true)
       }
-      guard request.computesSHA256, answer.sent == .whole else { return try store(answer, sha256: nil) }
+      guard computesSHA256, answer.sent == .whole else { return try store(answer, sha256: nil) }
       state = .verifying(answer)
     case 200..<300: throw .unconfirmed(status: answer.status)
     default: throw answer.objectRefusal

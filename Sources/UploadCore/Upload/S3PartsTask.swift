@@ -20,13 +20,13 @@ struct S3PartsTask: Sendable {
     case creating
     /// What the server has of an earlier process, behind the part with this number.
     case listing(after: Int)
-    /// Whether that is of this file.
-    case examining
+    /// Whether that is of this file. `isJoined`: the object has been made of it.
+    case examining(isJoined: Bool)
     /// The part with this number.
     case hashing(Int)
     case putting(Int, sha256: String)
     /// The rest of the whole file's SHA-256.
-    case digesting
+    case digesting(isJoined: Bool)
     /// Whether something has the object's name, before the parts are joined. `isLost`: the server does not know the upload any more.
     case checking(isLost: Bool)
     case joining
@@ -36,7 +36,12 @@ struct S3PartsTask: Sendable {
     case stored(Receipt, SentFile)
   }
 
-  private let plan: UploadPlan
+  private let size: Int64
+  private let mediaType: String
+  private let token: String
+  private let computesSHA256: Bool
+  /// What an earlier process has sent.
+  private let sent: SentPart?
   private let object: TargetURI
   private let mayReplace: Bool
   private var s3: S3Dialog
@@ -64,7 +69,11 @@ struct S3PartsTask: Sendable {
   private var mustNotList = false
 
   init(_ plan: UploadPlan, _ object: S3Object) {
-    self.plan = plan
+    size = plan.size
+    mediaType = plan.request.filePart.mediaType
+    token = plan.boundary.token
+    computesSHA256 = plan.computesSHA256
+    sent = plan.previous.sent
     self.object = object.url
     mayReplace = object.mayReplace
     s3 = S3Dialog(object)
@@ -84,13 +93,13 @@ struct S3PartsTask: Sendable {
   var progress: Int64 {
     switch state {
     case .aborting, .looking, .comparing, .creating, .listing, .examining, .hashing, .putting, .failing:
-      parts.total(in: plan.size)
-    case .digesting, .checking, .joining: plan.size + 1
-    case .confirming, .stored: plan.size + 2
+      parts.total(in: size)
+    case .digesting, .checking, .joining: size + 1
+    case .confirming, .stored: size + 2
     }
   }
 
-  var lastOffset: Int64 { parts.beginning(of: plan.size) }
+  var lastOffset: Int64 { parts.beginning(of: size) }
 
   var isVerifying: Bool {
     switch state {
@@ -100,7 +109,7 @@ struct S3PartsTask: Sendable {
   }
 
   /// Whether the server has had everything, and only the outcome is missing.
-  var awaitsOutcome: Bool { progress > plan.size }
+  var awaitsOutcome: Bool { progress > size }
 
   /// Whether the request in flight is about an upload that is not needed.
   var isTidying: Bool {
@@ -133,12 +142,12 @@ struct S3PartsTask: Sendable {
     case .listing(let number):
       let marker = number == 0 ? "" : "&part-number-marker=" + String(number)
       return .ask(signed("GET", toUpload: "&max-parts=" + String(Limits.partListCount) + marker))
-    case .examining: return try examine()
+    case .examining(let isJoined): return try examine(isJoined: isJoined)
     case .hashing(let number):
-      let (offset, length) = parts.range(of: number, in: plan.size)
+      let (offset, length) = parts.range(of: number, in: size)
       return .hash(.range(.sha256, offset: offset, length: length))
     case .putting(let number, let sha256):
-      let (offset, length) = parts.range(of: number, in: plan.size)
+      let (offset, length) = parts.range(of: number, in: size)
       var put = HTTPRequest(
         method: "PUT", target: uploadURL(adding: "&partNumber=" + String(number)),
         body: RequestBody(fileOffset: offset, fileLength: length))
@@ -159,7 +168,7 @@ struct S3PartsTask: Sendable {
   // MARK: Requests
 
   private var creation: HTTPRequest {
-    let fields = [Field("Content-Type", plan.request.filePart.mediaType), Field(S3PartsTask.tokenField, parts.token)]
+    let fields = [Field("Content-Type", mediaType), Field(S3PartsTask.tokenField, parts.token)]
     var post = HTTPRequest(method: "POST", target: object.with(query: "uploads="), fields: fields, body: RequestBody())
     s3.sign(&post)
     return post
@@ -196,8 +205,7 @@ struct S3PartsTask: Sendable {
   private mutating func begin() {
     resumedFrom = resumedFrom ?? 0
     attempts += 1
-    let token = plan.boundary.token + (attempts > 1 ? "-" + String(attempts) : "")
-    parts = UploadedParts(token: token, ofSize: plan.size)
+    parts = UploadedParts(token: token + (attempts > 1 ? "-" + String(attempts) : ""), ofSize: size)
     (location, doubt) = (nil, nil)
     unsaved.append(.parts(parts))
     state = .creating
@@ -212,7 +220,7 @@ struct S3PartsTask: Sendable {
   }
 
   private mutating func forget() {
-    parts = UploadedParts(token: parts.token, ofSize: plan.size)
+    parts = UploadedParts(token: parts.token, ofSize: size)
     (location, hasCreated, hasListedAgain, doubt) = (nil, false, false, nil)
     unsaved.append(.forgotten)
   }
@@ -235,38 +243,45 @@ struct S3PartsTask: Sendable {
   /// How the upload of an earlier process continues.
   private var continuation: ContinuationPolicy.Decision {
     ContinuationPolicy.decide(
-      doubt, sent: plan.previous.sent, offset: parts.end(in: plan.size), size: plan.size,
-      digestDecides: plan.computesSHA256)
+      doubt, sent: sent, offset: parts.end(in: size), size: size,
+      digestDecides: computesSHA256)
   }
 
-  private mutating func examine() throws(UploadError) -> TaskStep {
+  private mutating func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
     switch continuation {
     case .compare(let sent): return .hash(.beginning(length: sent.length))
     case .read(let length): return .hash(.beginning(length: length))
-    case .startOver: leaveOtherParts()
-    case .proceed: proceed()
+    case .startOver: leaveOther(isJoined: isJoined)
+    case .proceed: proceed(isJoined: isJoined)
     }
     return try next()
   }
 
-  private mutating func leaveOtherParts() {
+  /// What the server has is of another file.
+  private mutating func leaveOther(isJoined: Bool) {
+    if isJoined {
+      state = .failing(.objectExists(status: 412))
+      return
+    }
     hasOtherFile = true
     abort(before: nil)
   }
 
-  private mutating func proceed() {
+  private mutating func proceed(isJoined: Bool) {
     if doubt != nil { unsaved.append(.continued) }
     doubt = nil
-    sendNext()
+    if isJoined { store() } else { sendNext() }
   }
 
   private mutating func sendNext() {
-    if let number = parts.firstMissing(in: plan.size) {
+    if let number = parts.firstMissing(in: size) {
       state = .hashing(number)
     } else {
-      state = plan.computesSHA256 && sha256 == nil ? .digesting : checkingOrJoining
+      state = needsDigest ? .digesting(isJoined: false) : checkingOrJoining
     }
   }
+
+  private var needsDigest: Bool { computesSHA256 && sha256 == nil }
 
   /// What may be replaced is not looked at, unless a request may have replaced it already.
   private var checkingOrJoining: State { mayReplace && hasCreated ? .joining : .checking(isLost: false) }
@@ -275,15 +290,15 @@ struct S3PartsTask: Sendable {
     switch (state, result) {
     case (.hashing(let number), .range(let checksum)):
       state = .putting(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
-    case (.examining, .beginning(let found, let isStable)):
+    case (.examining(let isJoined), .beginning(let found, let isStable)):
       switch continuation {
-      case .compare(let sent) where found != sent.sha256: leaveOtherParts()
-      case .read where !isStable: leaveOtherParts()
-      case .compare, .read, .startOver, .proceed: proceed()
+      case .compare(let sent) where found != sent.sha256: leaveOther(isJoined: isJoined)
+      case .read where !isStable: leaveOther(isJoined: isJoined)
+      case .compare, .read, .startOver, .proceed: proceed(isJoined: isJoined)
       }
-    case (.digesting, .wholeFile(let sha256, _)):
+    case (.digesting(let isJoined), .wholeFile(let sha256, _)):
       self.sha256 = sha256
-      state = checkingOrJoining
+      if isJoined { store() } else { state = checkingOrJoining }
     case (.comparing(let theirs), .wholeFile(let own, _)):
       guard theirs == own else {
         state = .looking
@@ -292,7 +307,7 @@ struct S3PartsTask: Sendable {
       sha256 = own
       var receipt = Receipt()
       (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
-      state = .stored(receipt, SentFile(size: plan.size, sha256: own))
+      state = .stored(receipt, SentFile(size: size, sha256: own))
     default: break
     }
   }
@@ -302,6 +317,9 @@ struct S3PartsTask: Sendable {
   mutating func receive(_ answer: Answer) throws(UploadError) {
     if s3.learn(from: answer) { return }
     switch state {
+    // Every S3 server says more of an object. Another one has answered, such as a portal.
+    case .looking where answer.isOfNoObject, .checking where answer.isOfNoObject, .confirming where answer.isOfNoObject:
+      throw .notFromServer(status: answer.status)
     case .aborting(_, let error):
       let wasCreated = hasCreated
       leaveAborted(error, isGone: answer.isSuccess || answer.status == 404)
@@ -322,7 +340,7 @@ struct S3PartsTask: Sendable {
     switch answer.status {
     case 200:
       let theirs = answer.fields.objectSHA256 ?? answer.fields.first("x-amz-meta-sha256").map { ASCII.lowercased($0) }
-      guard answer.fields.contentLength == plan.size, let theirs else { throw .objectExists(status: 412) }
+      guard answer.fields.contentLength == size, let theirs else { throw .objectExists(status: 412) }
       state = .comparing(sha256: theirs)
     // Who may only write learns nothing here: then the condition protects what is there.
     case 403, 404, 405: begin()
@@ -358,12 +376,12 @@ struct S3PartsTask: Sendable {
     guard let page = S3PartList(answer.content) else { throw .notFromServer(status: answer.status) }
     if let next = page.next, next <= number { throw .notFromServer(status: answer.status) }
     // Of an earlier plan, or of somebody else: some servers join only what is named completely.
-    if page.parts.contains(where: { $0.number > parts.count(in: plan.size) }) { return abort(before: nil) }
+    if page.parts.contains(where: { $0.number > parts.count(in: size) }) { return abort(before: nil) }
     let last = min(page.next ?? parts.tags.count, parts.tags.count)
     var index = number
     while index < last {
       let part = page.parts.first { $0.number == index + 1 }
-      let isWhole = part?.size == parts.range(of: index + 1, in: plan.size).length
+      let isWhole = part?.size == parts.range(of: index + 1, in: size).length
       if !isWhole || part.map({ S3PartsTask.tag($0.etag) }) != parts.tags[index] { parts.set(nil, of: index + 1) }
       index += 1
     }
@@ -371,8 +389,8 @@ struct S3PartsTask: Sendable {
   }
 
   private mutating func endListing() {
-    resumedFrom = resumedFrom ?? parts.beginning(of: plan.size)
-    state = .examining
+    resumedFrom = resumedFrom ?? parts.beginning(of: size)
+    state = .examining(isJoined: false)
   }
 
   private mutating func receivePart(_ answer: Answer, _ number: Int) throws(UploadError) {
@@ -388,7 +406,7 @@ struct S3PartsTask: Sendable {
     case 404 where answer.isNoSuchUpload: state = .checking(isLost: true)
     case 400 where answer.isOtherContent:
       state = .hashing(number)
-      throw .tus(.checksumMismatch(offset: parts.range(of: number, in: plan.size).offset))
+      throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
     case 200..<300: throw .unconfirmed(status: answer.status)
     default: throw answer.objectRefusal
     }
@@ -396,7 +414,7 @@ struct S3PartsTask: Sendable {
 
   private mutating func receiveCheck(_ answer: Answer, isLost: Bool) throws(UploadError) {
     switch answer.status {
-    case 200 where isOwn(answer): return store()
+    case 200 where isOwn(answer): state = .examining(isJoined: true)
     case 200 where !mayReplace: return abort(before: .objectExists(status: 412))
     case 200, 404:
       if isLost { try startOver() } else { state = .joining }
@@ -406,7 +424,7 @@ struct S3PartsTask: Sendable {
         return
       }
       // It may have been joined, and nobody can see it.
-      guard parts.firstMissing(in: plan.size) != nil else { throw .unconfirmed(status: 404) }
+      guard parts.firstMissing(in: size) != nil else { throw .unconfirmed(status: 404) }
       try startOver()
     default: throw answer.objectRefusal
     }
@@ -441,9 +459,9 @@ struct S3PartsTask: Sendable {
     switch answer.status {
     case 200:
       let length = answer.fields.contentLength ?? 0
-      guard length == plan.size else {
+      guard length == size else {
         state = .checking(isLost: false)
-        throw .sizeDiffers(sent: plan.size, stored: length)
+        throw .sizeDiffers(sent: size, stored: length)
       }
       // Somebody else has replaced it since; a server that keeps no metadata has none.
       guard isOwn(answer) || answer.fields.first(S3PartsTask.tokenField) == nil else {
@@ -461,13 +479,17 @@ struct S3PartsTask: Sendable {
   }
 
   private func isOwn(_ answer: Answer) -> Bool {
-    answer.fields.first(S3PartsTask.tokenField) == parts.token && answer.fields.contentLength == plan.size
+    answer.fields.first(S3PartsTask.tokenField) == parts.token && answer.fields.contentLength == size
   }
 
   private mutating func store() {
+    if needsDigest {
+      state = .digesting(isJoined: true)
+      return
+    }
     var receipt = Receipt()
     receipt.isChecksumVerified = true
-    state = .stored(receipt, SentFile(size: plan.size, sha256: sha256))
+    state = .stored(receipt, SentFile(size: size, sha256: sha256))
   }
 
   /// Without quotes, as servers compare it.
@@ -482,9 +504,9 @@ struct S3PartsTask: Sendable {
     switch state {
     case .aborting(_, let error): leaveAborted(error, isGone: false)
     case .joining: state = .checking(isLost: false)
-    case .digesting: sendNext()
-    case .looking, .comparing, .creating, .listing, .examining, .hashing, .putting, .checking, .confirming, .failing,
-      .stored:
+    case .digesting(isJoined: false): sendNext()
+    case .looking, .comparing, .creating, .listing, .examining, .hashing, .putting, .digesting, .checking, .confirming,
+      .failing, .stored:
       break
     }
   }
@@ -527,6 +549,9 @@ extension Answer {
 
   /// Whether the server does not know an upload. Some say that of its key.
   fileprivate var isNoSuchUpload: Bool { status == 404 && (code == "NoSuchUpload" || code == "NoSuchKey") }
+
+  /// Whether a success to HEAD is about no object.
+  fileprivate var isOfNoObject: Bool { isSuccess && fields.first("ETag") == nil }
 
   /// Whether the content of a part was not what was signed.
   fileprivate var isOtherContent: Bool { code == "XAmzContentSHA256Mismatch" || code == "BadDigest" }
