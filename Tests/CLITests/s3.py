@@ -83,6 +83,8 @@ class S3Stub:
                 moment = timegm(time.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ"))
                 if abs(moment - time.time() - stub.clock) > 900:
                     return self.refuse(403, "RequestTimeTooSkewed")
+                if self.headers["Accept"] != "application/xml":
+                    return self.refuse(406, "Ceph would not answer in XML")
                 names = given[4].split(";")
                 unsigned = {name.lower() for name in self.headers if name.lower().startswith("x-amz-")} - set(names)
                 if names != sorted(names) or "host" not in names or unsigned:

@@ -88,7 +88,8 @@ struct RequestComposer {
     if !own.contains(where: { $0.field.hasName("User-Agent") }) {
       fields.append(Field("User-Agent", configuration.userAgent))
     }
-    fields.append(Field("Accept", "application/json"))
+    // Ceph would write JSON where every other S3 server writes XML.
+    fields.append(Field("Accept", request.signing == nil ? "application/json" : "application/xml"))
     fields.append(Field("Accept-Encoding", ContentCoding.accepted))
     for header in own { fields.append(header.field) }
     fields += credentials
