@@ -32,7 +32,7 @@ def test_an_upload_to_a_server_that_is_gone_for_good_can_be_forgotten(program, i
     stub.stop()
     assert program.run("cancel", record.id, env=PASSWORD).code == 4
     assert only_record(program).id == record.id
-    program.run("list", "--forget", record.id).check()
+    program.run("forget", record.id).check()
     assert records(program) == []
 
 

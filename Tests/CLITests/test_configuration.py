@@ -34,7 +34,7 @@ def refused(run, stub, recording, configure):
         path = configure(text)
         result = run("send", recording(), "--config", path, *options, retries=None)
         assert result.code == 2 and result.out == "" and stub.requests == [], result
-        assert len(result.err.splitlines()) == 1, result
+        assert len(result.err.splitlines()) == 2, result
         return result.err.replace(str(path), "FILE")
 
     return refused

@@ -1,4 +1,4 @@
-"""`list` shows the records, and forgets them."""
+"""`list` shows the records, and `forget` drops them."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def test_a_list_changes_nothing(program, interrupted):
 
 def test_a_delivered_recording_can_be_forgotten_and_is_still_known_to_the_server(program, delivered, tmp_path):
     stub, record = delivered()
-    result = program.run("list", "--forget", record.id)
+    result = program.run("forget", record.id)
     assert result.code == 0 and "forgotten" in result.out, result
     assert records(program) == [] and len(stub.recordings) == 1 and stub.requests == []
     result = program.send(stub, *TUS, tmp_path / "gig.mp4")
@@ -134,7 +134,7 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
     for name in ("a.mp4", "b.mp4"):
         assert program.send(stub, *TUS, recording(name=name)).code == 0
     stop(program, stub, recording(SIZE, "c.mp4"), at=AT)
-    assert program.run("list", "--forget").code == 0
+    assert program.run("forget", "--all").code == 0
     assert only_record(program).source.endswith(b"c.mp4")
 
 
@@ -142,7 +142,7 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
 def test_a_forgotten_record_is_gone_after_a_power_cut(hive, program, recording):
     assert program.send(hive(), recording()).code == 0
     record = only_record(program).file
-    code, calls = calls_on_names(program, ["list", "--forget", record.stem])
+    code, calls = calls_on_names(program, ["forget", record.stem])
     assert code == 0 and ("fsync", program.state) in calls[calls.index(("unlink", record)):], calls
 
 
@@ -152,7 +152,7 @@ def test_a_reader_that_ends_early_does_not_stop_the_forgetting(hive, program, re
         assert program.send(stub, *TUS, recording(name=name)).code == 0
     reading, writing = os.pipe()
     os.close(reading)
-    result = program.start("list", "--forget", stdout=writing).wait()
+    result = program.start("forget", "--all", stdout=writing).wait()
     os.close(writing)
     assert result.code == 14 and "standard output failed" in result.err, result
     assert records(program) == []
@@ -162,8 +162,8 @@ def test_what_is_under_way_is_not_forgotten(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, at=AT)
     upload = only_record(program).id
-    result = program.run("list", "--forget", upload)
+    result = program.run("forget", upload)
     assert result.code == 11 and upload in result.err, result
-    assert program.run("list", "--forget").code == 0
+    assert program.run("forget", "--all").code == 0
     assert only_record(program).id == upload
     running.end()

@@ -132,7 +132,7 @@ def test_after_the_last_byte_too(hive, put, program, recording):
 
 def test_a_watcher_delivers_and_removes_what_it_may(hive, program, watch, tmp_path):
     stub = hive()
-    watching = watch(None, "--put-url", stub.url + "/bucket/", "--after", "delete", "--trust-server")
+    watching = watch(None, "--put-url", stub.url + "/bucket/", "--after", "remove", "--trust-server")
     file = write(tmp_path / "rec" / "a.wav")
     content = sha256(file)
     watching.says("a.wav: removed after its delivery.")

@@ -217,7 +217,7 @@ def test_the_kind_of_the_destination_counts(hive, program, recording, option, co
 )
 def test_wrong_choices_are_usage_errors(run, arguments, words):
     result = run("resume", *arguments)
-    assert result.code == 2 and words in result.err and len(result.err.splitlines()) == 1, result
+    assert result.code == 2 and words in result.err and len(result.err.splitlines()) == 2, result
 
 
 # Several at once.

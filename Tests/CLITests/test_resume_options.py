@@ -34,7 +34,7 @@ FILES = {
 BESIDE = {
     "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "{proxy}", "--proxy-user", "proxy-user"],
     "proxy-user": ["--proxy", "{proxy}"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
-    "trust-server": ["--after", "delete"], "trust-settle": ["--after", "delete"], "key": ["--cert", "client.pem"],
+    "trust-server": ["--after", "remove"], "trust-settle": ["--after", "remove"], "key": ["--cert", "client.pem"],
     "json-progress": ["--json"], "upload-token-file": ["--field", "tos_accepted=true"],
 }
 """Options that another one needs."""

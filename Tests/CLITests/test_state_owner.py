@@ -214,7 +214,7 @@ def test_recordings_of_others_are_removed_as_by_the_service(board):
         board.serve()
         os.chown("/srv/recordings", USER, GROUP)
         file = board.recording("a.wav", owner=48999)
-        board.run("send", file, "--label", "L", "--after", "delete").check()
+        board.run("send", file, "--label", "L", "--after", "remove").check()
         return file.exists()
 
     assert board(test) is False

@@ -17,9 +17,10 @@ def wrong(run, stub, recording):
         result = run("send", *base, recording(), *options)
         assert result.code == 2, result
         assert result.out == ""
-        assert len(result.err.splitlines()) == 1, result
+        message, hint = result.err.splitlines()
+        assert hint == "See gighive-upload help send.", result
         assert stub.requests == []
-        return result.err
+        return message
 
     return wrong
 
@@ -56,6 +57,27 @@ def test_an_unknown_command_far_from_any_has_no_suggestion(run):
 def test_an_unknown_option_is_refused_with_a_suggestion(wrong, typed, meant):
     message = wrong(typed)
     assert typed.partition("=")[0] in message and f"Did you mean {meant}?" in message
+
+
+@pytest.mark.parametrize("typed", ["--secure", "--no-insecur", "--verify", "--no-inscure"])
+def test_a_suggestion_is_not_the_opposite(wrong, typed):
+    """Nobody who asks for security is to be told of --insecure."""
+    message = wrong(typed)
+    assert "Did you mean --insecure?" not in message
+    assert ("Did you mean --no-insecure?" in message) == typed.startswith("--no-")
+
+
+def test_an_option_can_be_taken_back(post, stub, recording):
+    file = recording()
+    post(stub, file, "--json", "--no-json").check()
+    assert post(stub, file, "--no-json", "--json", "--again").check().outcome["event"] == "delivered"
+    assert "--no-json" in post(stub, file, "--no-json=x").err
+    assert "unknown option --no-help" in post(stub, file, "--no-help").err
+
+
+@pytest.mark.parametrize("option", ["-4", "-k", "--force", "-HX-Rack: 7"])
+def test_what_other_programs_call_it_is_known(post, stub, recording, option):
+    post(stub, recording(), option).check()
 
 
 @pytest.mark.parametrize("option", ["-x", "-xq", "-qx", "--zzzzzzzz", "---server"])

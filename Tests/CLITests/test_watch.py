@@ -299,7 +299,7 @@ def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
     (["rec", "--label", "x", "--server", "http://h", "--min-size", "big"], "--min-size"),
     (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "cannot contain \"/\""),
     (["rec", "--label", "x", "--server", "http://h", "--interface", "a-name-that-is-too-long"], "network interface"),
-    (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --dry-run"),
+    (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --once or --dry-run"),
     (["rec", "--label", "x", "--server", "http://h", "-r"], "has no option"),
     (["rec", "--label", "x", "--server", "http://h", "--retries", "3"], "watch has no option --retries"),
     (["rec", "--label", "{nope}", "--server", "http://h"], "nope"),

@@ -146,7 +146,7 @@ def test_delete_removes_a_recording_that_is_still_the_same(send, program, dav, r
 
 
 def test_a_watcher_delivers_and_removes_what_it_may(program, watch, dav, tmp_path):
-    watching = watch(None, "--webdav", dav.url + "/dav/", "--after", "delete", "--trust-server")
+    watching = watch(None, "--webdav", dav.url + "/dav/", "--after", "remove", "--trust-server")
     (tmp_path / "rec" / "night").mkdir(parents=True)
     file = write(tmp_path / "rec" / "night" / "a.wav")
     content = file.read_bytes()

@@ -93,11 +93,11 @@ def terminal(request, reference, home):
         ("send --color=a", ["always", "auto"], "never"),
         ("send --color ", ["always", "auto", "never"], "rec"),
         ("send --event-date ", ["today", "mtime"], "rec"),
-        ("send --after=", ["keep", "delete", "move="], "rec"),
+        ("send --after=", ["keep", "remove", "move="], "rec"),
         ("send --to ", ["venue", "home"], "watch"),
         ("send --to=", ["venue", "home"], "watch"),
         ("resume ", ["5e1f0a77", "77bb0b12"], "77aa0b12"),
-        ("list --forget ", ["5e1f0a77", "77bb0b12", "77aa0b12"], "recording"),
+        ("forget ", ["5e1f0a77", "77bb0b12", "77aa0b12"], "recording"),
         ("send rec", ["rec/", "recording.wav"], "bin"),
     ],
 )
@@ -208,7 +208,7 @@ def test_fish_completes_commands_and_options(fish):
         ("resume ", ["5e1f0a77", "77bb0b12"]),
         ("cancel ", ["5e1f0a77", "77bb0b12"]),
         ("delete ", ["77aa0b12"]),
-        ("list --forget ", ["5e1f0a77", "77aa0b12", "77bb0b12"]),
+        ("forget ", ["5e1f0a77", "77aa0b12", "77bb0b12"]),
     ],
 )
 def test_fish_offers(fish, typed, offered):

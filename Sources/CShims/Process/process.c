@@ -30,7 +30,7 @@ void shim_keep_standard_streams(void) {
 int32_t shim_argument_count(void) { return argument_count; }
 const char *shim_argument(int32_t index) { return arguments[index]; }
 
-enum { OPTIONS_CAPACITY = 128 };
+enum { OPTIONS_CAPACITY = 192 };
 static struct option options[OPTIONS_CAPACITY + 1];
 static int option_count;
 // The short forms, as getopt_long wants them.
@@ -42,6 +42,12 @@ void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, i
     if (letter) letters[letter_count++] = (char)letter;
     if (letter && takes_argument) letters[letter_count++] = ':';
     options[option_count++] = (struct option){name, takes_argument ? required_argument : no_argument, NULL, value};
+}
+
+void shim_option_add_opposite(const char *name, int32_t value) {
+    char *opposite;
+    if (asprintf(&opposite, "no-%s", name) < 0) abort();
+    shim_option_add(opposite, 0, 0, value);
 }
 
 void shim_option_start(int32_t first) {

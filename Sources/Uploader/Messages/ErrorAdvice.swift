@@ -39,7 +39,7 @@ extension UploadError {
       reader.told(
         nil,
         "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
-          + "; if it is there, drop the record with gighive-upload list --forget " + id + ".")
+          + "; if it is there, drop the record with gighive-upload forget " + id + ".")
     case .refused(413, _):
       reader.told(
         "A wrong name for the form's file field has the same effect.", "A wrong --file-field has the same effect.")
@@ -65,7 +65,7 @@ extension UploadError {
     case .proxyRefused: reader.told("Check the proxy settings.", "Check --proxy and NO_PROXY.")
     case .notFromServer(404), .notFromServer(410):
       reader.told(
-        nil, "If you are sure that the server has lost it, drop its record with gighive-upload list --forget.")
+        nil, "If you are sure that the server has lost it, drop its record with gighive-upload forget ID.")
     case .objectExists:
       reader.told(
         "Send it to another URL, or remove what is there.",

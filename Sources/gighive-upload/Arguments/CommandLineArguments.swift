@@ -14,30 +14,41 @@ enum CommandLineArguments {
   static func parse(
     for command: Command
   ) throws(UsageError) -> (options: [GivenOption], operands: Operands, wantsBriefHelp: Bool) {
-    for option in Option.allCases {
-      let row = option.row
-      // getopt_long keeps the pointer. A literal lives as long as the process.
-      UnsafeRawPointer(row.name.utf8Start).withMemoryRebound(to: CChar.self, capacity: row.name.utf8CodeUnitCount + 1) {
-        shim_option_add($0, Int32(row.letter.bytes.first ?? 0), option.takesArgument ? 1 : 0, option.rawValue)
-      }
-    }
+    for option in Option.allCases { add(option) }
     shim_option_start(2)
     var options: [GivenOption] = []
     var wantsBriefHelp = false
     while true {
       let value = shim_option_next()
       if Int(value) == SHIM_OPTION_END { break }
-      let option = try option(value)
+      let isOn = value < opposite
+      let option = try option(isOn ? value : value - opposite)
       guard command.takes(option) else {
         throw UsageError(command.rawValue + " has no option --" + option.name + ".")
       }
       if option == .help { wantsBriefHelp = value != option.rawValue }
-      let given = GivenOption(option: option, argument: argument())
+      let given = GivenOption(option: option, argument: argument(), isOn: isOn)
+      // Of --json and --no-json, the last one counts.
+      if option.hasOpposite { options.removeAll { $0.option == option } }
       if options.contains(where: { $0.option.row.alternative == option }) { throw given.excluded }
       options.append(given)
     }
     let first = Int(shim_option_rest())
     return (options, Operands(firstArgument: first, count: count - first), wantsBriefHelp)
+  }
+
+  /// What is added to the number of an option for its opposite.
+  private static let opposite: Int32 = 1 << 16
+
+  private static func add(_ option: Option) {
+    let row = option.row
+    let takesArgument: Int32 = option.takesArgument ? 1 : 0
+    // getopt_long keeps the pointer. A literal lives as long as the process.
+    row.name.withCString { shim_option_add($0, Int32(row.letter.bytes.first ?? 0), takesArgument, option.rawValue) }
+    if row.alias.utf8CodeUnitCount > 0 {
+      row.alias.withCString { shim_option_add($0, 0, takesArgument, option.rawValue) }
+    }
+    if option.hasOpposite { row.name.withCString { shim_option_add_opposite($0, option.rawValue + opposite) } }
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
@@ -64,7 +75,8 @@ enum CommandLineArguments {
     if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
-    let nearest = Suggestion.nearest(to: word, among: Option.documented.map { $0.name })
+    let names = Option.documented.flatMap { $0.hasOpposite ? [$0.name, "no-" + $0.name] : [$0.name] }
+    let nearest = Suggestion.nearest(to: word, among: names)
     return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
   }
 

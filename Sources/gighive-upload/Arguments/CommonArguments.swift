@@ -13,7 +13,7 @@ struct CommonArguments {
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
   /// Whether a watcher has started this process.
-  private var asksWatcher = false
+  private(set) var asksWatcher = false
   private var stateDirectory: LocalPath?
   /// Where a configuration file gives it, such as "FILE:12: "; nil if none does.
   private(set) var statePlace: String?
@@ -22,7 +22,7 @@ struct CommonArguments {
 
   /// Applies the common options, and ignores others.
   init(_ options: [GivenOption]) throws(UsageError) {
-    for given in options { _ = try apply(given) }
+    for given in options where given.isOn { _ = try apply(given) }
     try validateOutput()
   }
 

@@ -7,7 +7,7 @@ struct GivenOption {
   let argument: LocalPath
   /// Where a configuration file gives it, such as "FILE:12: "; nil on the command line.
   var place: String?
-  /// Whether it counts: false for an option without an argument that a file sets to "no".
+  /// Whether it counts: false for an option without an argument that a file sets to "no", and for --no-NAME.
   var isOn = true
 
   /// Its name for messages.
@@ -22,6 +22,12 @@ struct GivenOption {
 
   /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
+}
+
+extension [GivenOption] {
+  /// Whether an option without an argument is given, and not taken back.
+  @inline(never)
+  func has(_ option: Option) -> Bool { contains { $0.option == option && $0.isOn } }
 }
 
 /// The arguments of options, parsed.
@@ -136,12 +142,6 @@ extension GivenOption {
     return .time(milliseconds: time)
   }
 
-  /// A duration of any length, in milliseconds.
-  func age() throws(UsageError) -> Int64 {
-    guard let age = Quantity.duration(text, upTo: .max) else { throw invalid("an age, such as 12h, 30d or 8w") }
-    return age
-  }
-
   func count(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
     guard let count = ASCII.decimal(text.utf8), range.contains(count) else {
       throw invalid("a number from " + String(range.lowerBound) + " to " + String(range.upperBound))
@@ -178,13 +178,13 @@ extension GivenOption {
   }
 }
 
-/// `--after keep|delete|move=DIR`
+/// `--after keep|remove|move=DIR`
 extension GivenOption {
   /// - Returns: nil for `keep`.
   func removal() throws(UsageError) -> AfterDelivery.Removal? {
     if text == "keep" { return nil }
-    if text == "delete" { return .delete }
-    guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, delete or move=DIR") }
+    if text == "remove" { return .delete }
+    guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, remove or move=DIR") }
     return .move(target)
   }
 

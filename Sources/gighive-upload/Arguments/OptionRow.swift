@@ -19,11 +19,13 @@ struct OptionRow {
   let standard: StaticString
   /// The option that this one replaces, and that is not given beside it.
   let alternative: Option?
+  /// Another name for those who know it from other programs; empty for none.
+  let alias: StaticString
 
   init(
     _ name: StaticString, letter: StaticString = "", _ argument: OptionArgument, _ group: OptionGroup,
     _ commands: Commands, _ traits: OptionTraits, _ text: StaticString, more: StaticString = "",
-    standard: StaticString = "", alternative: Option? = nil
+    standard: StaticString = "", alternative: Option? = nil, alias: StaticString = ""
   ) {
     self.name = name
     self.letter = letter
@@ -35,6 +37,7 @@ struct OptionRow {
     self.more = more
     self.standard = standard
     self.alternative = alternative
+    self.alias = alias
   }
 }
 
@@ -151,9 +154,17 @@ extension Option {
   /// - Parameter name: without "--".
   @inline(never)
   init?(named name: [UInt8]) {
-    guard let option = Option.allCases.first(where: { $0.row.name.bytes.elementsEqual(name) }) else { return nil }
+    func isNamed(_ option: Option) -> Bool {
+      let row = option.row
+      return row.name.bytes.elementsEqual(name) || !name.isEmpty && row.alias.bytes.elementsEqual(name)
+    }
+    guard let option = Option.allCases.first(where: isNamed) else { return nil }
     self = option
   }
+
+  /// Whether --no-NAME takes it back.
+  @inline(never)
+  var hasOpposite: Bool { !takesArgument && row.group != .none && self != .help }
 
   @inline(never)
   var name: String { row.name.text }
@@ -167,11 +178,11 @@ extension Option {
   @inline(never)
   var isPath: Bool { row.argument.isPath }
 
-  /// The options that a configuration file can contain.
-  @inline(never)
   /// Those that people can give.
+  @inline(never)
   static var documented: [Option] { allCases.filter { $0.row.group != .none } }
 
+  /// The options that a configuration file can contain.
   static var configurable: [Option] { allCases.filter { $0.has(.configurable) } }
 
   /// Whether it belongs to one destination: its address, protocol, trust and credentials.
@@ -186,6 +197,10 @@ extension Option {
 extension StaticString {
   @inline(never)
   var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  func withCString(_ body: (UnsafePointer<CChar>) -> Void) {
+    UnsafeRawPointer(utf8Start).withMemoryRebound(to: CChar.self, capacity: utf8CodeUnitCount + 1, body)
+  }
 
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

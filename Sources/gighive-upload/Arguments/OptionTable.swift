@@ -14,7 +14,7 @@ enum Option: Int32, CaseIterable {
     retryFor, retryMaxDelay, limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride,
     deferLength, jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
-  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, forget, prune
+  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, once
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
@@ -135,7 +135,7 @@ enum Option: Int32, CaseIterable {
         "additional metadata for a tus server")
     case .user:
       .init(
-        "user", .text("NAME"), .credentials, .connecting, [.ordinary, .everyday, .credential], "user name",
+        "user", letter: "u", .text("NAME"), .credentials, .connecting, [.ordinary, .everyday, .credential], "user name",
         more: "; the password comes from $GIGHIVE_PASSWORD or a file")
     case .passwordFile:
       .init(
@@ -193,7 +193,7 @@ enum Option: Int32, CaseIterable {
         "require this public key (its SHA-256) from the server")
     case .insecure:
       .init(
-        "insecure", .none, .tls, .connecting, [.ordinary, .bound],
+        "insecure", letter: "k", .none, .tls, .connecting, [.ordinary, .bound],
         "accept any certificate; attackers can read the traffic")
     case .resolveTimeout:
       .init(
@@ -250,7 +250,7 @@ enum Option: Int32, CaseIterable {
         "file with the proxy password on its first line")
     case .header:
       .init(
-        "header", .text("FIELD"), .transfer, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "header", letter: "H", .text("FIELD"), .transfer, .connecting, [.ordinary, .repeatable, .list, .bound],
         "'Name: value' to send to the server with every request")
     case .chunkSize:
       .init(
@@ -286,9 +286,9 @@ enum Option: Int32, CaseIterable {
         "congestion", .words("NAME", "auto"), .transfer, .connecting, .ordinary,
         "congestion control; auto is BBR where it is allowed", standard: "auto")
     case .ipv4:
-      .init("ipv4", .none, .transfer, .connecting, .ordinary, "use IPv4 addresses only")
+      .init("ipv4", letter: "4", .none, .transfer, .connecting, .ordinary, "use IPv4 addresses only")
     case .ipv6:
-      .init("ipv6", .none, .transfer, .connecting, .ordinary, "use IPv6 addresses only")
+      .init("ipv6", letter: "6", .none, .transfer, .connecting, .ordinary, "use IPv6 addresses only")
     case .config:
       .init(
         "config", .file, .configuration, .all, [],
@@ -301,7 +301,7 @@ enum Option: Int32, CaseIterable {
     case .match:
       .init(
         "match", .text("PATTERN"), .selection, .finding, [.configurable, .everyday, .repeatable],
-        "in directories, send only files such as '*.wav'")
+        "in directories, send only files such as '*.wav'", alias: "include")
     case .exclude:
       .init(
         "exclude", .text("PATTERN"), .selection, .finding, [.configurable, .repeatable],
@@ -311,29 +311,28 @@ enum Option: Int32, CaseIterable {
     case .from:
       .init(
         "from", .file, .selection, .send, .everyday, "send the files in this list",
-        more: ", one JSON object per line; - for standard input")
+        more: ", one JSON object per line; - for standard input", alias: "files-from")
     case .dryRun:
       .init(
-        "dry-run", .none, .selection, [.finding, .clean], .everyday, "change nothing; show what would be done",
+        "dry-run", .none, .selection, [.finding, .clean, .dropping], .everyday,
+        "change nothing; show what would be done",
         more: ", and what was delivered before")
     case .again:
       .init(
         "again", .none, .selection, .send, .everyday, "also send what was delivered before",
-        more: " to this destination")
+        more: " to this destination", alias: "force")
     case .all:
-      .init("all", .none, .selection, .resume, .everyday, "resume every upload that is not delivered")
+      .init(
+        "all", .none, .selection, [.resume, .forget], .everyday,
+        "without IDs: resume all that are not delivered, forget all that are")
     case .strict:
       .init(
         "strict", .none, .selection, .resume, [],
         "with --all: exit with code 11 if another process is working on an upload")
-    case .forget:
+    case .once:
       .init(
-        "forget", .none, .selection, .list, .everyday,
-        "drop the records of these uploads (without IDs: of all delivered ones)")
-    case .prune:
-      .init(
-        "prune", .text("AGE"), .selection, .list, .everyday,
-        "drop records of delivered and failed uploads older than this whose files are gone")
+        "once", .none, .watching, .watch, .everyday, "send what is finished now, and end",
+        more: "; without --on-event and --metrics")
     case .settle:
       .init(
         "settle", .text("TIME"), .watching, .watch, [.configurable, .everyday],
@@ -358,8 +357,8 @@ enum Option: Int32, CaseIterable {
         "write metrics to this file (*.prom) for the Prometheus node exporter")
     case .after:
       .init(
-        "after", .words("HOW", "keep delete move="), .afterDelivery, .sending, [.ordinary, .everyday],
-        "delivered files: keep, delete or move=DIR", standard: "keep")
+        "after", .words("HOW", "keep remove move="), .afterDelivery, .sending, [.ordinary, .everyday],
+        "delivered files: keep, remove or move=DIR", standard: "keep")
     case .keepFree:
       .init(
         "keep-free", .text("SIZE"), .afterDelivery, [.watch, .clean], [.configurable, .passedOn, .everyday],
@@ -389,7 +388,8 @@ enum Option: Int32, CaseIterable {
         "interval of progress events with --json, or none", standard: "1s")
     case .quiet:
       .init(
-        "quiet", letter: "q", .none, .output, .connecting, [.configurable, .everyday], "print errors and warnings only")
+        "quiet", letter: "q", .none, .output, [.connecting, .dropping], [.configurable, .everyday],
+        "print errors and warnings only")
     case .verbose:
       .init(
         "verbose", letter: "v", .none, .output, .connecting, [.configurable, .passedOn, .everyday],

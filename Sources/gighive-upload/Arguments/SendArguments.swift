@@ -21,6 +21,8 @@ struct SendArguments {
   private(set) var minimumSize: Int64?
   /// The files of directories that are left out; nil for none.
   private(set) var existing: ExistingList?
+  /// How long a file of directories must not have changed, in milliseconds; nil if it is sent as it is.
+  private(set) var settleMilliseconds: Int64?
   /// Which files of directories are sent.
   private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
@@ -123,9 +125,12 @@ struct SendArguments {
   }
 
   /// The same for one directory only.
-  /// - Parameter existing: the files that are left out; nil for none.
-  func limited(to directory: LocalPath, existing: ExistingList?) -> SendArguments {
+  /// - Parameters:
+  ///   - existing: the files that are left out; nil for none.
+  ///   - settleMilliseconds: how long a file must not have changed; nil if it is sent as it is.
+  func limited(to directory: LocalPath, existing: ExistingList?, settleMilliseconds: Int64?) -> SendArguments {
     var limited = self
+    limited.settleMilliseconds = settleMilliseconds
     limited.files = Operands([directory])
     limited.existing = existing
     return limited

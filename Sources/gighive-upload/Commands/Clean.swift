@@ -34,7 +34,7 @@ enum Clean {
         exitCode: ExitCode.inputFile)
       return ExitCode.inputFile
     }
-    let isDryRun = options.contains { $0.option == .dryRun }
+    let isDryRun = options.has(.dryRun)
     if !isDryRun {
       common.recoverRemovals(report)
       common.reserveForRemovals(in: place.path)
@@ -45,8 +45,8 @@ enum Clean {
     if before.usable >= wanted { return ExitCode.delivered }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     var after = AfterDelivery()
-    after.trustsServer = options.contains { $0.option == .trustServer }
-    after.trustsSettle = options.contains { $0.option == .trustSettle }
+    after.trustsServer = options.has(.trustServer)
+    after.trustsSettle = options.has(.trustSettle)
     let remover = Remover(.delete, after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.location(of: $0) != nil }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.

@@ -1,25 +1,15 @@
 import CShims
 import Uploader
 
-/// `gighive-upload list [--json] [--forget [ID...] | --prune AGE]`
+/// `gighive-upload list [--json]`
 enum List {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
-    let forgets = options.contains { $0.option == .forget }
-    let age = try options.last { $0.option == .prune }?.age()
-    guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
-    guard age == nil || !forgets else { throw UsageError("--forget and --prune cannot be used together.") }
+    guard operands.isEmpty else { throw UsageError("list takes no arguments.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    // A reader that ends early, such as head, does not stop a change halfway.
-    if forgets || age != nil { shim_ignore_broken_pipe_signal() }
     do throws(StateError) {
-      if forgets { return try forget(operands, records, report) }
-      if let age {
-        try Prune.run(olderThan: age, records, report)
-        return ExitCode.delivered
-      }
       var isEmpty = true
       let hasUnfinished = try records.directory.openCount() > 0
       try records.directory.walk(.all) { record in
@@ -32,43 +22,6 @@ enum List {
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
     return ExitCode.delivered
-  }
-
-  private static func forget(_ operands: Operands, _ records: Records, _ report: Report) throws(StateError) -> Int32 {
-    var exitCode = ExitCode.delivered
-    var failure: StateError?
-    func forget(_ record: UploadRecord) {
-      do throws(StateError) {
-        if try !List.forget(record, records, report) { exitCode = ExitCode.conflict }
-      } catch { failure = failure ?? error }
-    }
-    if operands.isEmpty {
-      // Without an ID, only delivered uploads are forgotten.
-      try records.directory.walk(.all) { if $0.phase == .delivered { forget($0) } }
-    } else {
-      for record in try records.named(operands) { forget(record) }
-    }
-    if let failure { throw failure }
-    return exitCode
-  }
-
-  /// - Returns: false if another process has locked it. That has been reported.
-  private static func forget(_ record: UploadRecord, _ records: Records, _ report: Report) throws(StateError) -> Bool {
-    guard let lock = try records.directory.lock(record.id) else {
-      report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict, about: record)
-      return false
-    }
-    try records.directory.remove(record.id)
-    withExtendedLifetime(lock) {}
-    var text = "forgotten."
-    if record.phase != .delivered, record.remote != nil || record.unfinished?.formerURL != nil {
-      text += " The server keeps the partial upload until it expires."
-    }
-    if record.phase == .delivered, record.locateFile() == .present {
-      text += " Its file is still there: whatever finds it uploads it again."
-    }
-    report.reportRemoval(record, "forgotten", text)
-    return true
   }
 
   // MARK: Output

@@ -6,10 +6,10 @@ enum Resume {
   /// Resumes uploads with the options in their records and those given now.
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
-    let isAll = options.contains { $0.option == .all }
+    let isAll = options.has(.all)
     guard isAll != !operands.isEmpty else { throw UsageError("give upload IDs or --all.") }
     let filter = try DestinationFilter(options, isAll: isAll)
-    let isStrict = options.contains { $0.option == .strict }
+    let isStrict = options.has(.strict)
     guard isAll || !isStrict else { throw UsageError("--strict needs --all.") }
     // A destination chooses uploads.
     let own = options.filter { !$0.option.has(.destination) }

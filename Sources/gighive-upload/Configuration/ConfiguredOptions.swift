@@ -31,7 +31,9 @@ enum ConfiguredOptions {
       options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
     }
     let own = given.filter { $0.option != .config && $0.option != .to }
-    return merged(options, own)
+    let all = merged(options, own)
+    // Those that take back what a record has stay.
+    return Commands.recorded.contains(command.set) ? all : all.filter { $0.isOn }
   }
 
   /// The directories of all sections `[watch DIR]`.

@@ -32,6 +32,8 @@ final class Report {
   private let style: Style
   let isQuiet: Bool
   let isJSON: Bool
+  /// Whether a watcher reads the events, so that messages beside them would only be repetitions.
+  private let isSilent: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
   /// The state directory, for messages.
@@ -56,6 +58,7 @@ final class Report {
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
     isJSON = arguments.isJSON
     isQuiet = arguments.isQuiet
+    isSilent = arguments.isJSON && arguments.asksWatcher
     isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
     stateName = arguments.statePath.map { PrintableText.line($0.text) } ?? "a state directory"
@@ -341,7 +344,7 @@ extension Report {
     if isJSON { writeFailed(index, message, exitCode: exitCode, concern, again, advice, nextRetry: nextRetry) }
     // A command for people has a line of its own, from which it can be copied.
     let gap = isJSON ? " " : "\n  "
-    if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
+    if !isSilent { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
   }
 
   /// A failure outside of an upload.
@@ -355,13 +358,13 @@ extension Report {
       let file = record.map { $0.file.path }
       writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)
     }
-    if !isJSON || !isQuiet { printError(message) }
+    if !isSilent { printError(message) }
   }
 
   /// A directory that cannot be sent.
   func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
     if isJSON { writeFailed(recordID: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
-    if !isJSON || !isQuiet { printError(message) }
+    if !isSilent { printError(message) }
   }
 
   /// The message of an interruption says how much had been sent.
@@ -445,7 +448,7 @@ extension Report {
       if isSilence { line.add("unanswered", true) }
       Console.out(line.finished())
     }
-    if !isJSON || !isQuiet { warn(message) }
+    if !isSilent { warn(message) }
   }
 
   /// Reports a file that would be removed.

@@ -11,6 +11,8 @@ struct WatchArguments {
   let sending: SendArguments
   let settings: WatchMachine.Settings
   let existing: Existing
+  /// Whether only what is finished now is sent.
+  let isOnce: Bool
   /// The network interface without which nothing is sent; nil for any.
   let interface: String?
   /// The state directory. Absolute.
@@ -79,11 +81,12 @@ struct WatchArguments {
     }
     for given in options where given.option.has(.secret) { try SecretFile.requireRegular(given.argument) }
     sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
-    guard !sending.common.isJSON || sending.isDryRun else {
-      throw UsageError("watch supports --json only with --dry-run.")
+    isOnce = options.has(.once)
+    guard !sending.common.isJSON || sending.isDryRun || isOnce else {
+      throw UsageError("watch supports --json only with --once or --dry-run.")
     }
     let files = options.filter { $0.option.isPath && ($0.option.has(.secret) || $0.option.isBoundToDestination) }
-    let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile?.path : nil
+    let netrcFile = options.has(.netrc) ? sending.common.credentials.netrcFile?.path : nil
     credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
     settings.jobs = sending.jobs
     settings.restartCommand = CredentialStore.restartCommand(for: credentialFiles)
@@ -119,7 +122,7 @@ struct WatchArguments {
     _ command: Command, _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
   ) -> [[UInt8]] {
     let own = command == .send ? ["--from=-", "--json-progress=5s", "--retry-for=1m"] : []
-    var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config=", "--ask-watcher"] + own).map {
+    var words = (["gighive-upload", command.rawValue, "--json", "--config=", "--ask-watcher"] + own).map {
       Array($0.utf8)
     }
     words.append(Array("--state-dir=".utf8) + state.bytes)

@@ -67,7 +67,7 @@ upload "g h" $tus --jobs 2
 told fault/PATCH/reset-after=20000; upload i $tus; told fault
 id=$(gighive-upload list --state-dir /state/uploads | grep i.mp4 | cut -c 1-8)
 gighive-upload cancel $id $with && told ended/i/cancelled
-gighive-upload list --forget --state-dir /state/uploads && told forgotten
+gighive-upload forget --all --state-dir /state/uploads && told forgotten
 told fault/multipart/lose-answer@1; upload j $hive --protocol multipart --label take; told fault; resume j
 told fault/PATCH/status=503@3-9; upload k $tus; told fault; upload l $tus
 umount /state
