@@ -244,9 +244,9 @@ def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, reco
     stub = hive()
     home, settings = nobody
     file = recording(directory=home)
-    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--trust-settle")
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--set", "trust-settle=yes")
     other = recording(name="other.mp4", directory=home)
-    result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
+    result = program.send(stub, other, *DELETE, "--set", "trust-settle=yes", **settings)
     assert result.code == 0 and not other.exists(), result
 
 

@@ -141,8 +141,12 @@ def test_an_empty_file_of_a_directory_is_left_out(send, hive, rec):
     stub = hive()
     rec("a.wav")
     (rec() / "empty.wav").write_bytes(b"")
-    assert "rec/empty.wav is empty, and left out." in send(stub, "-r", "rec").check().out
+    first = send(stub, "-r", "rec").check()
+    assert "rec/empty.wav is empty" in first.out and "It is left out.\n" in first.out and "1 of 1 delivered." in first.out
     assert sent(stub) == [b"a.wav"]
+    events = send(stub, "-r", "rec", "--json").check().events
+    assert [event["event"] for event in events if event["file"].endswith("/empty.wav")][-1] == "left_out"
+    assert send(stub, "rec/empty.wav").code == 3
     result = send(stub, "-r", "rec", "--quiet").check()
     assert (result.out, result.err) == ("", "")
 

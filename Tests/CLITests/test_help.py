@@ -30,7 +30,13 @@ OWN_MEANINGS = {
 def options_of(command: str) -> dict[str, str]:
     """The options of a command, and what each takes as its argument."""
     section = (ROOT / "docs" / "reference.md").read_text().partition(f"\n## {command}\n")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?: ([^`]+))?` \|", section.replace("\\|", "|"), re.MULTILINE))
+    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section.replace("\\|", "|"), re.MULTILINE))
+
+
+def settings() -> dict[str, str]:
+    """The options that only configuration files and --set take, and what each can be."""
+    section = (ROOT / "docs" / "reference.md").read_text().partition("\n## Configuration files only\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `([a-z0-9-]+) = ([^`]+)` \|", section, re.MULTILINE))
 
 
 @pytest.fixture

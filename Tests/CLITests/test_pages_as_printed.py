@@ -148,7 +148,7 @@ class Reader:
         name = self.record(f"example-{self.count}.mp4")
         before = self.uploads()
         done = self.run(
-            f"gighive-upload send {name} --config '' --server {server} --label L --user uploader --password-file ~/.gighive-password --retries 0")
+            f"gighive-upload send {name} --config '' --server {server} --label L --user uploader --password-file ~/.gighive-password --retry 0")
         assert done.returncode == expected, done
         (made,) = self.uploads() - before
         return made

@@ -122,7 +122,7 @@ def test_what_a_kill_interrupts_is_sent_again(hive, program, recording):
 def test_after_the_last_byte_too(hive, put, program, recording):
     stub = hive("other/lose-answer@1")
     file = recording(100_000, name="a.wav")
-    assert put(stub, file, "--retries", "0").code == 4
+    assert put(stub, file, "--retry", "0").code == 4
     assert put(stub, file).check()
     assert [target for target, _ in objects(stub)] == ["/bucket/a.wav"] * 2
 

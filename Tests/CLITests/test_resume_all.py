@@ -87,7 +87,7 @@ def test_what_another_process_begins_in_the_meantime_is_passed_over_as_well(hive
     """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""
     stub = hive()
     stopped(stub, "a")
-    (second,) = stopped(stub, "b", options=["--retry-max-delay", "2s"])
+    (second,) = stopped(stub, "b", options=["--set", "retry-max-delay=2s"])
     in_order(program, "a", "b")
     stub.set_faults("PATCH/slow-read=1.5e6")
     running = program.start("resume", "--all", "-j2", "--json", *strict, env=PASSWORD)

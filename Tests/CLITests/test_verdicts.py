@@ -9,7 +9,7 @@ from records import only_record, records
 from uploads import PASSWORD, is_delivered, of_kind, sent
 
 SIZE, AT, SIZE_OF_FORM = 6_000_000, 3_000_000, 300_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 
 def resume(program, *options, **more):
     return program.run("resume", "--all", "--progress=none", *SOON, *options, **{"env": PASSWORD, **more})

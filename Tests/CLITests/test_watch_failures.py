@@ -24,7 +24,7 @@ def halfway(hive, watch, rec):
     """A watcher in the middle of an upload: the stub, the file and the watcher."""
     stub = hive("PATCH/stall-after=2000000@1", user="uploader")
     file = write(rec / "a.wav", SIZE)
-    watching = watch(stub, *TUS, "--stall-timeout", "60s")
+    watching = watch(stub, *TUS, "--set", "stall-timeout=60s")
     has_bytes(stub, 2_000_000)
     return stub, file, watching
 
@@ -174,7 +174,7 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
 def test_an_outage_is_waited_out(hive, watch, rec):
     first = hive()
     a = write(rec / "a.wav")
-    watching = watch(first, "--retry-max-delay", "1s", "--connect-timeout", "1s")
+    watching = watch(first, "--set", "retry-max-delay=1s", "--connect-timeout", "1s")
     has(first, a)
     watching.idle()
     port = first.port
@@ -264,12 +264,12 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
         watching.stop() if count else watching.kill()
     assert times() == 1 and watching.log.count("set aside") == 1
     # Other options may be what it needs.
-    watching = watch(stub, "--notes", "n")
+    watching = watch(stub, "--field", "notes=n")
     wait_until(lambda: times() == 2, 20, "another attempt")
     watching.stop()
     with open(file, "ab") as more:
         more.write(b"fixed")
-    watching = watch(stub, "--notes", "n")
+    watching = watch(stub, "--field", "notes=n")
     wait_until(lambda: times() == 3, 20, "another attempt")
     watching.stop()
 

@@ -40,8 +40,8 @@ static int letter_count = 1;
 void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, int32_t value) {
     if (option_count == OPTIONS_CAPACITY) abort();
     if (letter) letters[letter_count++] = (char)letter;
-    if (letter && takes_argument) letters[letter_count++] = ':';
-    options[option_count++] = (struct option){name, takes_argument ? required_argument : no_argument, NULL, value};
+    if (letter && takes_argument == required_argument) letters[letter_count++] = ':';
+    options[option_count++] = (struct option){name, takes_argument, NULL, value};
 }
 
 void shim_option_add_opposite(const char *name, int32_t value) {

@@ -14,7 +14,7 @@ enum CommandLineArguments {
   static func parse(
     for command: Command
   ) throws(UsageError) -> (options: [GivenOption], operands: Operands, wantsBriefHelp: Bool) {
-    for option in Option.allCases { add(option) }
+    for option in Option.allCases where !option.has(.fileOnly) { add(option) }
     shim_option_start(2)
     var options: [GivenOption] = []
     var wantsBriefHelp = false
@@ -23,14 +23,16 @@ enum CommandLineArguments {
       if Int(value) == SHIM_OPTION_END { break }
       let isOn = value < opposite
       let option = try option(isOn ? value : value - opposite)
-      guard command.takes(option) else {
-        throw UsageError(command.rawValue + " has no option --" + option.name + ".")
-      }
       if option == .help { wantsBriefHelp = value != option.rawValue }
-      let given = GivenOption(option: option, argument: argument(), isOn: isOn)
+      let argument = argument()
+      let given =
+        option == .set
+        ? try GivenOption(setting: argument) : GivenOption(option: option, argument: argument, isOn: isOn)
+      guard command.takes(given.option) else {
+        throw UsageError(command.rawValue + " has no option " + given.label + ".")
+      }
       // Of --json and --no-json, the last one counts.
-      if option.hasOpposite { options.removeAll { $0.option == option } }
-      if options.contains(where: { $0.option.row.alternative == option }) { throw given.excluded }
+      if given.option.hasOpposite { options.removeAll { $0.option == given.option } }
       options.append(given)
     }
     let first = Int(shim_option_rest())
@@ -42,7 +44,7 @@ enum CommandLineArguments {
 
   private static func add(_ option: Option) {
     let row = option.row
-    let takesArgument: Int32 = option.takesArgument ? 1 : 0
+    let takesArgument: Int32 = row.argument.isOptional ? 2 : option.takesArgument ? 1 : 0
     // getopt_long keeps the pointer. A literal lives as long as the process.
     row.name.withCString { shim_option_add($0, Int32(row.letter.bytes.first ?? 0), takesArgument, option.rawValue) }
     if row.alias.utf8CodeUnitCount > 0 {
@@ -75,8 +77,10 @@ enum CommandLineArguments {
     if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
-    let names = Option.documented.flatMap { $0.hasOpposite ? [$0.name, "no-" + $0.name] : [$0.name] }
-    let nearest = Suggestion.nearest(to: word, among: names)
+    if let option = Option(named: word), option.has(.fileOnly) {
+      return " It is one of configuration files; use --set " + option.name + "=VALUE."
+    }
+    let nearest = Suggestion.nearest(to: word, among: Option.names)
     return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
   }
 

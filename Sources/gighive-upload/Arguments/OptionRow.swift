@@ -17,15 +17,13 @@ struct OptionRow {
   let more: StaticString
   /// What is assumed without it; empty for nothing.
   let standard: StaticString
-  /// The option that this one replaces, and that is not given beside it.
-  let alternative: Option?
   /// Another name for those who know it from other programs; empty for none.
   let alias: StaticString
 
   init(
     _ name: StaticString, letter: StaticString = "", _ argument: OptionArgument, _ group: OptionGroup,
     _ commands: Commands, _ traits: OptionTraits, _ text: StaticString, more: StaticString = "",
-    standard: StaticString = "", alternative: Option? = nil, alias: StaticString = ""
+    standard: StaticString = "", alias: StaticString = ""
   ) {
     self.name = name
     self.letter = letter
@@ -36,7 +34,6 @@ struct OptionRow {
     self.text = text
     self.more = more
     self.standard = standard
-    self.alternative = alternative
     self.alias = alias
   }
 }
@@ -58,6 +55,8 @@ struct OptionArgument {
   let kind: Kind
   /// What the help calls it.
   let name: StaticString
+  /// Whether it can be left out: --NAME, or --NAME=ARGUMENT.
+  var isOptional = false
   /// Separated by spaces.
   private let joinedWords: StaticString
 
@@ -76,6 +75,10 @@ struct OptionArgument {
 
   static var none: OptionArgument { OptionArgument(kind: .none, name: "", joinedWords: "") }
   static var file: OptionArgument { OptionArgument(kind: .file, name: "FILE", joinedWords: "") }
+  static var optionalFile: OptionArgument {
+    OptionArgument(kind: .file, name: "FILE", isOptional: true, joinedWords: "")
+  }
+  static var fileOrDirectory: OptionArgument { OptionArgument(kind: .file, name: "FILE|DIR", joinedWords: "") }
   static var directory: OptionArgument { OptionArgument(kind: .directory, name: "DIR", joinedWords: "") }
   static var section: OptionArgument { OptionArgument(kind: .section, name: "NAME", joinedWords: "") }
   static var interface: OptionArgument { OptionArgument(kind: .interface, name: "NAME", joinedWords: "") }
@@ -142,10 +145,13 @@ struct OptionTraits: OptionSet {
   /// Its argument is a file that systemd can pass as a credential.
   static let secret = OptionTraits(rawValue: 1 << 12)
 
+  /// It stands in configuration files and behind --set: few need it, so that no command has an option of that name.
+  static let fileOnly = OptionTraits(rawValue: 1 << 13)
+
   /// Those that `help --table` names.
   static let names: [(name: String, trait: OptionTraits)] = [
     ("everyday", .everyday), ("kept", .kept), ("configurable", .configurable), ("passed-on", .passedOn),
-    ("repeatable", .repeatable), ("template", .template), ("secret", .secret),
+    ("repeatable", .repeatable), ("template", .template), ("secret", .secret), ("file-only", .fileOnly),
   ]
 }
 
@@ -164,7 +170,7 @@ extension Option {
 
   /// Whether --no-NAME takes it back.
   @inline(never)
-  var hasOpposite: Bool { !takesArgument && row.group != .none && self != .help }
+  var hasOpposite: Bool { (!takesArgument || row.argument.isOptional) && row.group != .none && self != .help }
 
   @inline(never)
   var name: String { row.name.text }
@@ -181,6 +187,12 @@ extension Option {
   /// Those that people can give.
   @inline(never)
   static var documented: [Option] { allCases.filter { $0.row.group != .none } }
+
+  /// The names of options on the command line, with their opposites.
+  static var names: [String] {
+    let options = documented.filter { !$0.has(.fileOnly) }
+    return options.flatMap { $0.hasOpposite ? [$0.name, "no-" + $0.name] : [$0.name] }
+  }
 
   /// The options that a configuration file can contain.
   static var configurable: [Option] { allCases.filter { $0.has(.configurable) } }

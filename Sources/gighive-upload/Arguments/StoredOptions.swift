@@ -8,7 +8,8 @@ enum StoredOptions {
     var words: [String] = []
     for given in options where given.option.has(.kept) {
       let name = given.option.name
-      let argument = given.option.isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
+      let isPath = given.option.isPath && !given.argument.bytes.isEmpty
+      let argument = isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
       words.append(given.option.takesArgument ? name + "=" + Percent.encode(argument.bytes) : name)
     }
     if let eventDate, !options.contains(where: { $0.option == .eventDate }) {
@@ -25,21 +26,14 @@ enum StoredOptions {
     let replaced = given.map { $0.option }.filter { $0.has(.list) }
     let stored = options(in: text).filter {
       !(replacesCredentials && $0.option.has(.credential)) && !replaced.contains($0.option)
-        && !isReplaced($0.option, by: given) && !isTakenBack($0.option, by: given)
+        && !isTakenBack($0.option, by: given)
     }
-    let all =
-      given.filter { $0.place != nil && !isReplaced($0.option, by: stored) } + stored
-      + given.filter { $0.place == nil }
+    let all = given.filter { $0.place != nil } + stored + given.filter { $0.place == nil }
     return all.filter { $0.isOn }
   }
 
   private static func isTakenBack(_ option: Option, by others: [GivenOption]) -> Bool {
     others.contains { $0.option == option && !$0.isOn }
-  }
-
-  /// Whether the alternative of the option is given on the command line.
-  private static func isReplaced(_ option: Option, by others: [GivenOption]) -> Bool {
-    others.contains { $0.place == nil && $0.option.row.alternative == option }
   }
 
   /// The options to keep in the record of an upload that is resumed. Options given now are not kept, except for credentials: if

@@ -183,14 +183,11 @@ final class Batch {
     }
   }
 
-  /// Whether the file is neither empty, nor too small, nor to be left alone. If it cannot be examined, that is reported later.
+  /// Whether the file is neither too small nor to be left alone. If it cannot be examined, that is reported later.
   private func isWanted(_ path: LocalPath) -> Bool {
+    guard arguments.minimumSize != nil || arguments.existing != nil, let cString = path.cString else { return true }
     var status = shim_file_status()
-    guard let cString = path.cString, shim_stat(cString, &status) == 0 else { return true }
-    guard status.size > 0 else {
-      if arguments.settleMilliseconds == nil { report.say(PrintableText.line(path.text) + " is empty, and left out.") }
-      return false
-    }
+    guard shim_stat(cString, &status) == 0 else { return true }
     return status.size >= arguments.minimumSize ?? 0 && !(arguments.existing?.contains(path, status) ?? false)
   }
 

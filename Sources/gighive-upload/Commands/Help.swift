@@ -34,7 +34,7 @@ enum Help {
       page.add(label, "gighive-upload " + usage, at: 7)
       label = ""
     }
-    let options = Option.documented.filter { command.takes($0) }
+    let options = Option.documented.filter { command.takes($0) && !$0.has(.fileOnly) }
     if isBrief {
       page.add(verbatim: "\n")
       for option in options where option.has(.everyday) { page.add(option.usage, option.meaning(isBrief: true)) }
@@ -102,7 +102,9 @@ extension Option {
     var text = "--" + name
     let letter = row.letter.text
     if !letter.isEmpty { text = "-" + letter + ", " + text }
-    return takesArgument ? text + " " + row.argument.name.text : text
+    let name = row.argument.name.text
+    if row.argument.isOptional { return text + "[=" + name + "]" }
+    return takesArgument ? text + " " + name : text
   }
 
   fileprivate func meaning(isBrief: Bool) -> String {
@@ -123,6 +125,7 @@ extension Option {
     object.add("name", name)
     object.add("letter", row.letter.text)
     object.add("argument", row.argument.name.text)
+    object.add("optional", row.argument.isOptional)
     object.add("kind", row.argument.kind.rawValue)
     object.add("words", row.argument.words)
     object.add("group", row.group.rawValue)

@@ -17,7 +17,9 @@ enum List {
         let isDelivered = record.phase == .delivered
         let keeper = hasUnfinished && isDelivered ? records.directory.upload(keepingFileOf: record) : nil
         Console.out(
-          common.isJSON ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds()) : row(record, keptBy: keeper))
+          common.isJSON
+            ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds())
+            : row(record, keptBy: keeper, absence(of: record, in: records.directory)))
       }
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
@@ -26,12 +28,28 @@ enum List {
 
   // MARK: Output
 
-  /// - Parameter keeper: an unfinished upload that still needs the file.
-  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?) -> String {
+  /// What became of the file, if it is not there.
+  private static func absence(of record: UploadRecord, in directory: StateDirectory) -> String? {
+    let presence = record.locateFile()
+    let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
+    guard presence == .gone, record.phase == .delivered, !directory.isRemovalDue(record.id),
+      let removal = try? after?.removal()
+    else { return presence.remark }
+    return switch removal {
+    case .delete: "removed after its delivery"
+    case .move(let target): "moved to " + PrintableText.line(target.text)
+    }
+  }
+
+  /// - Parameters:
+  ///   - keeper: an unfinished upload that still needs the file.
+  ///   - absence: what became of the file; nil if it is there.
+  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?, _ absence: String?) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
-    line += PrintableText.line(record.file.path.text)
+    line +=
+      PrintableText.line(record.file.path.text) + "  to " + PrintableText.withoutQuery(record.destination.endpoint)
     if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
-    if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
+    if let absence { line += "  (" + absence + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
     if let keeper {
       line += "\n          its file is kept: " + KeptReason(neededBy: keeper).explanation

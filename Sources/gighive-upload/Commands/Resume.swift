@@ -92,7 +92,12 @@ final class ResumeQueue {
   final class Upload {
     let id: String
     let file: LocalPath
-    private let made: Result<SendArguments, UsageError>
+    /// Indirect, because copies of something so large take much code.
+    private indirect enum Made {
+      case arguments(SendArguments)
+      case failure(UsageError)
+    }
+    private let made: Made
 
     fileprivate init(_ record: UploadRecord, isNamed: Bool, with options: [GivenOption]) {
       id = record.id
@@ -106,16 +111,21 @@ final class ResumeQueue {
         do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)
         }
-        made = .success(arguments)
+        made = .arguments(arguments)
       } catch { made = .failure(error) }
     }
 
     /// The arguments that `send` would have.
-    func arguments() throws(UsageError) -> SendArguments { try made.get() }
+    func arguments() throws(UsageError) -> SendArguments {
+      switch made {
+      case .arguments(let arguments): return arguments
+      case .failure(let error): throw error
+      }
+    }
 
     /// Whether both can be sent by one ``Uploader``.
     func sharesConfiguration(with other: Upload) -> Bool {
-      guard case .success(let one) = made, case .success(let another) = other.made else { return false }
+      guard case .arguments(let one) = made, case .arguments(let another) = other.made else { return false }
       return one.sharesConfiguration(with: another)
     }
   }

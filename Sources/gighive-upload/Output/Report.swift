@@ -323,6 +323,17 @@ extension Report {
     if isJSON { writeSkipped(index) }
   }
 
+  /// Whether an empty file is no failure: it was found in a directory, and no watcher asks for it.
+  func leavesOutEmptyFile(_ index: Int) -> Bool { entry(index).isFound && !isSilent }
+
+  /// A file of a directory that is not sent.
+  func leftOut(_ index: Int, _ error: UploadError) {
+    defer { end(index, isDelivered: true) }
+    notStartedCount += 1
+    let message = message(of: error, index)
+    if isJSON { writeLeftOut(index, message) } else { say(message + " It is left out.") }
+  }
+
   /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
   func unsettled(_ index: Int, _ error: UploadError) {
     defer { end(index, isDelivered: false) }
@@ -471,7 +482,7 @@ extension KeptReason {
   private var commandAdvice: String? {
     switch self {
     case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
-    case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
+    case .writersUnknown: "Use --set trust-settle=yes to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _):
       "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
     case .otherFileSystem: "Choose a directory on the same file system and mount."

@@ -40,7 +40,7 @@ FILE_SYSTEMS = {
 JOB_BEGIN = """
 told() { wget -q -O /dev/null "http://%(host)s:%(harness)d/$1" || say failed "$1"; }
 hive="--server http://%(host)s:%(port)d --event-date 2026-01-02"
-with="--user %(user)s --password-file /password --shared-secrets --state-dir /state/uploads --retries 0 --quiet"
+with="--user %(user)s --password-file /password --set shared-secrets=yes --state-dir /state/uploads --retry 0 --quiet"
 touch -d "2026-01-02 03:04:05" /recordings/*
 mkdir /state
 mount -t %(type)s -o %(options)s /dev/vda /state || say failed mount
