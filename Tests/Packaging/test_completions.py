@@ -123,6 +123,7 @@ def test_a_shell_offers(terminal, typed, offered, missing):
         ("send --config=other.conf --to=e", "send --config=other.conf --to=elsewhere "),
         ("watch re", "watch rec/"),
         ("clean --state-dir=re", "clean --state-dir=rec/"),
+        ("send --netrc=oth", "send --netrc=other.conf "),
         ("watch --interface=l", "watch --interface=lo "),
         ("delete 7", "delete 77aa0b12 "),
         ("resume 5", "resume 5e1f0a77 "),
@@ -225,5 +226,5 @@ def test_zsh_knows_every_option(reference):
     """
     for command in COMMANDS:
         lines = output("zsh", "-f", "-c", script, "zsh", command).splitlines()
-        names = re.findall(r"^(?:\([^)]*\)|\*)?--([a-z0-9-]+)=?\[", "\n".join(lines), re.MULTILINE)
+        names = re.findall(r"^(?:\([^)]*\)|\*)?--([a-z0-9-]+)(?:=-?)?\[", "\n".join(lines), re.MULTILINE)
         assert set(names) == options(command)

@@ -131,7 +131,8 @@ def _bash_arguments(command: Command) -> str:
     for option in command.options:
         if option.kind != "none":
             action = actions.get(option.kind) or f"'_gighive_upload_words {' '.join(option.words)}'"
-            names.setdefault(action, []).extend(option.names)
+            # Behind a space, it is no argument of that option.
+            names.setdefault(f"${{joined:+{action}}}" if option.optional else action, []).extend(option.names)
     return "".join(f"        {' | '.join(words)}) argument={action} ;;\n" for action, words in names.items())
 
 
