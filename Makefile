@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 BUILD := .build
 # What Swift leaves there holds the path, and fails elsewhere in ways that nobody understands.
-ifeq ($(filter clean help help-all,$(MAKECMDGOALS)),)
+ifneq ($(filter-out clean help help-all install uninstall lint,$(MAKECMDGOALS)),)
 ifneq ($(wildcard $(BUILD)/made-in),)
 ifneq ($(shell cat $(BUILD)/made-in),$(CURDIR))
 $(error $(BUILD) was made in another directory, $(shell cat $(BUILD)/made-in): run "make clean" first)

@@ -179,3 +179,16 @@ def test_a_netrc_file_has_the_password_of_the_proxy_too(program, hive, recording
     fields = [stub.requests[0].header(name) for name in ("Authorization", "Proxy-Authorization")]
     basic = ["Basic " + base64.b64encode(text).decode() for text in (b"uploader:p", b"me:pass")]
     assert fields == [basic[0], basic[1] if sent else ""]
+
+
+@pytest.mark.parametrize("value", ["yes", "beside"])
+def test_a_configuration_file_has_a_netrc_file_or_the_usual_one(program, hive, recording, secret, tmp_path, value):
+    stub, place = hive(), tmp_path / "conf"
+    place.mkdir()
+    secret(NETRC, ".netrc" if value == "yes" else "conf/beside")
+    file = private(place / "own.conf", f"server = {stub.url}\nlabel = L\nnetrc = {value}\n")
+    command = ["send", recording(1000), "--config", file, "--again"]
+    program.run(*command).check()
+    assert program.run(*command, "--no-netrc").code == 6
+    private(file, f"server = {stub.url}\nlabel = L\nnetrc = no\n")
+    assert program.run(*command).code == 6

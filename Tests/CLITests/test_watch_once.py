@@ -1,7 +1,7 @@
 """`watch --once` delivers what is finished, and ends."""
 
 import pytest
-from program import trust, wait_until
+from program import private, trust, wait_until
 from watching import got, has, wait_for_status, write
 
 SOON = ["--settle", "1ms"]
@@ -101,3 +101,21 @@ def test_a_dry_run_says_what_it_would_send(once, stub, tmp_path):
     assert once("--dry-run", "--settle", "1h").check().out == ""
     result = wait_until(lambda: once("--dry-run", *SOON).check().out, what="a finished file")
     assert "a.mp4: would be sent" in result and stub.requests == []
+
+
+@pytest.mark.parametrize("removal", ["", "after = remove\n", "keep-free = 1\n"])
+def test_a_recording_of_two_sections_is_not_removed_before_both_have_it(program, hive, tmp_path, removal):
+    stubs = [hive(user=None), hive(user=None)]
+    write(tmp_path / "rec" / "in" / "a.mp4")
+    (tmp_path / "link").symlink_to("rec/in")
+    places = zip(("rec", "link"), stubs, (removal, ""), strict=True)
+    sections = [f"[watch {tmp_path}/{name}]\nserver = {stub.url}\n{more}" for name, stub, more in places]
+    file = private(tmp_path / "two.conf", "label = {stem}\nsettle = 1ms\n" + "".join(sections))
+
+    def run():
+        result = program.run("watch", "--once", "--config", file)
+        return result if removal or all(stub.recordings for stub in stubs) else None
+
+    result = wait_until(run, what="both recordings")
+    assert (result.code, [len(stub.recordings) for stub in stubs]) == ((2, [0, 0]) if removal else (0, [1, 1])), result
+    assert ("removes nothing from a directory of two sections" in result.err) == bool(removal)

@@ -23,7 +23,7 @@ enum Watch {
     try check(groups)
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)
     let report = Report(sending.common, progress: .none)
-    if isOnce { return try WatchOnce.run(groups, report) }
+    guard let signals else { return try WatchOnce.run(groups, report) }
     let finder: UploadFinder
     do throws(StateError) {
       finder = try UploadFinder(groups[0].statePath, warn: { report.warn($0) })
@@ -32,7 +32,6 @@ enum Watch {
       report.failed(error, exitCode: ExitCode.stateDirectory)
       return error.exitCode()
     }
-    guard let signals else { return ExitCode.internalError }
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
     // A service would only be started again, and say so again, until the other watcher ends.

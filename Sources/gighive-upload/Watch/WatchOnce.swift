@@ -18,6 +18,7 @@ final class WatchOnce {
 
   /// - Returns: the exit code that `send` would have.
   static func run(_ groups: [WatchArguments], _ report: Report) throws(UsageError) -> Int32 {
+    try refuseRemovalsOfShared(groups)
     let sending = groups[0].sending
     if let ceiling = sending.memoryCeiling, !MemoryCeiling.set(ceiling, isJSON: sending.common.isJSON) {
       return ExitCode.memoryCeiling
@@ -30,7 +31,30 @@ final class WatchOnce {
       if sending.isDryRun { try once.preview(group) } else { try once.deliver(group) }
     }
     report.summarize()
+    if !sending.isDryRun { for group in groups { try once.freeSpace(for: group) } }
     return once.outcomes.exitCode
+  }
+
+  /// What one group removes may have to be sent by another, which a watcher makes sure of.
+  private static func refuseRemovalsOfShared(_ groups: [WatchArguments]) throws(UsageError) {
+    for group in groups
+    where group.isOnce && (group.sending.template.afterDelivery.removal != nil || group.keepFree != nil) {
+      for other in groups where other !== group {
+        for (one, another) in group.directories.flatMap({ one in other.directories.map { (one, $0) } })
+        where isShared(one, another) || isShared(another, one) {
+          throw UsageError(
+            "--once removes nothing from a directory of two sections: " + PrintableText.line(one.text) + " and "
+              + PrintableText.line(another.text) + ". Use watch, or leave out --after and --keep-free.")
+        }
+      }
+    }
+  }
+
+  /// Whether the other directory is the same, or below.
+  private static func isShared(_ directory: LocalPath, _ other: LocalPath) -> Bool {
+    var status = shim_file_status()
+    guard shim_stat(directory.cName, &status) == 0 else { return false }
+    return WatchedDirectory.contains(other.withoutLinks ?? other, status)
   }
 
   private func preview(_ group: WatchArguments) throws(UsageError) {
@@ -54,7 +78,6 @@ final class WatchOnce {
     if let interface = group.interface, shim_interface_is_up(interface) == 0 {
       return report.say("nothing is sent, because " + PrintableText.line(interface) + " is down.")
     }
-    var cleaned: [LocalPath] = []
     for path in group.directories {
       let directory = WatchedDirectory(path, roots)
       if let problem = directory.open(group) {
@@ -62,14 +85,17 @@ final class WatchOnce {
         continue
       }
       directories.append(directory)
-      cleaned.append(path)
       let sending = group.sending.limited(
         to: path, existing: directory.existing, settleMilliseconds: group.settings.settleMilliseconds)
       try Send.deliver(sending, report, outcomes, cancellation)
     }
-    guard group.keepFree != nil, !cleaned.isEmpty, !cancellation.isCancelled else { return }
+  }
+
+  private func freeSpace(for group: WatchArguments) throws(UsageError) {
+    let open = directories.map { $0.path }.filter { group.directories.contains($0) }
+    guard group.keepFree != nil, !open.isEmpty, !cancellation.isCancelled else { return }
     let options = group.sending.options.filter { Command.clean.takes($0.option) }
-    outcomes.keepExitCode(try Clean.run(options, Operands(cleaned)), of: report.fileCount)
+    outcomes.keepExitCode(try Clean.run(options, Operands(open)), of: report.fileCount)
   }
 
   /// Whoever watches the directory delivers what is in it.
