@@ -44,9 +44,16 @@ void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, i
     options[option_count++] = (struct option){name, takes_argument, NULL, value};
 }
 
+// The names of opposites, one after the other. getopt_long keeps pointers to them.
+static char opposites[1024];
+static size_t opposites_length;
+
 void shim_option_add_opposite(const char *name, int32_t value) {
-    char *opposite;
-    if (asprintf(&opposite, "no-%s", name) < 0) abort();
+    char *opposite = opposites + opposites_length;
+    size_t space = sizeof opposites - opposites_length, length = strlen("no-") + strlen(name) + 1;
+    if (length > space) abort();
+    snprintf(opposite, space, "no-%s", name);
+    opposites_length += length;
     shim_option_add(opposite, 0, 0, value);
 }
 

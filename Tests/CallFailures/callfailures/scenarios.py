@@ -216,7 +216,7 @@ def _send_and_remove(stage: Stage, after: str) -> None:
 
 
 def _after_delete(stage: Stage) -> None:
-    _send_and_remove(stage, "delete")
+    _send_and_remove(stage, "remove")
 
 
 def _after_move(stage: Stage) -> None:

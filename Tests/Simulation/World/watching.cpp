@@ -323,7 +323,7 @@ void Watching::configure() {
     }
     if (scenario.hasOther) {
         text += "[watch /recordings]\nmultipart-url = http://" + world.server.host + "/upload?kind=plain\nafter = "
-            + (scenario.otherRemoves ? "delete\n" : "keep\n");
+            + (scenario.otherRemoves ? "remove\n" : "keep\n");
     }
     world.disk.place(configuration, text, world.kernel.fileTime());
 }
