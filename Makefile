@@ -5,6 +5,14 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BUILD := .build
+# What Swift leaves there holds the path, and fails elsewhere in ways that nobody understands.
+ifneq ($(filter-out clean help help-all install uninstall lint,$(MAKECMDGOALS)),)
+ifneq ($(wildcard $(BUILD)/made-in),)
+ifneq ($(shell cat $(BUILD)/made-in),$(CURDIR))
+$(error $(BUILD) was made in another directory, $(shell cat $(BUILD)/made-in): run "make clean" first)
+endif
+endif
+endif
 DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
@@ -14,37 +22,15 @@ STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
 PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace e2fsprogs xfsprogs btrfs-progs dosfstools
 
-# Flags for the C sources and for the OpenSSL headers that Swift imports: 64-bit file sizes and times on every architecture, and
-# one section per function, so that the linker can drop unused ones. No unwind tables, which nothing reads, and no path of the
-# machine that builds.
-C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fmacro-prefix-map=$(CURDIR)/=
-
 BOARDS := aarch64 armv7 armv6
 ARCHITECTURES := x86_64 $(BOARDS)
-
-# The compiler triple of each architecture, and extra flags for its C compiler and linker.
-TRIPLE_x86_64 := x86_64-unknown-linux-gnu
-TRIPLE_aarch64 := aarch64-none-none-elf
-TRIPLE_armv7 := armv7-none-none-eabi
-TRIPLE_armv6 := armv6-none-none-eabi
-SYSROOT := $(CURDIR)/$(BUILD)/sysroot
-TARGET_aarch64 := --target=aarch64-linux-gnu --sysroot=$(SYSROOT)/arm64
-TARGET_armv7 := --target=armv7-linux-gnueabi -mfloat-abi=soft -mthumb --sysroot=$(SYSROOT)/armel
-TARGET_armv6 := --target=armv6-linux-gnueabi -mfloat-abi=soft -mthumb --sysroot=$(SYSROOT)/armel
-LIBRARIES_armv7 := -latomic
-LIBRARIES_armv6 := -latomic
 
 # OpenSSL, built from Debian 13's source package. OPENSSL=system: libssl-dev of this machine, for x86_64 only. That is also the
 # fallback where Debian 13 cannot be reached. One build serves both 32-bit architectures.
 OPENSSL_DIRECTORY := $(CURDIR)/$(BUILD)/openssl
 OPENSSL_PACKAGING := $(wildcard Sources/Packaging/openssl/*)
-OPENSSL_x86_64 := x86_64
-OPENSSL_aarch64 := aarch64
-OPENSSL_armv7 := arm
-OPENSSL_armv6 := arm
-OPENSSL_TARGET_aarch64 := $(TARGET_aarch64)
-OPENSSL_TARGET_arm := $(filter-out -mthumb,$(TARGET_armv6))
-openssl_of = $(if $(filter system,$(OPENSSL)),,$(shell ls $(OPENSSL_DIRECTORY)/$(OPENSSL_$(1))/version 2>/dev/null))
+OPENSSL_TARGET_aarch64 = $(shell Sources/Packaging/embedded aarch64 --target)
+OPENSSL_TARGET_arm = $(filter-out -mthumb,$(shell Sources/Packaging/embedded armv6 --target))
 
 $(OPENSSL_DIRECTORY)/version: $(OPENSSL_PACKAGING) | setup
 	Sources/Packaging/openssl/fetch $(@D)
@@ -73,51 +59,30 @@ opensslversion: ## name Debian 13's newest OpenSSL in Sources/Packaging/openssl/
 	cp $(OPENSSL_DIRECTORY)/version Sources/Packaging/openssl/version
 
 # The functions of an upload in the order of their first use: side by side, they map fewer pages (decision 0009).
-FIRST_USE := $(CURDIR)/Sources/Packaging/first-use.txt
+FIRST_USE := Sources/Packaging/first-use.txt
 .PHONY: firstuse
 firstuse: static arm qemu ## find the order of first use of the functions on the emulated processors and write it to Sources/Packaging
 	$(PYTHON) -B Tests/FirstUse/first_use.py \
 	  $(foreach a,$(ARCHITECTURES),'$(QEMU_$(a))' $(BUILD)/embedded-$(a)/release/gighive-upload) > $(BUILD)/first-use.txt
 	mv $(BUILD)/first-use.txt $(FIRST_USE)
 
-# What each static binary is built from, linked into it as text.
-VERSIONS_x86_64 := -
-VERSIONS_aarch64 := $(BUILD)/sysroot/arm64/versions
-VERSIONS_armv7 := $(BUILD)/sysroot/armel/versions
-VERSIONS_armv6 := $(BUILD)/sysroot/armel/versions
+# $(call embedded_build,architecture,product[,where to put it])
+embedded_build = OPENSSL=$(OPENSSL) Sources/Packaging/embedded $(1) $(2) $(3)
+static_binary = $(call embedded_build,$(1),gighive-upload,$(DIST)/gighive-upload-$(1))
 
-# $(call embedded_build,architecture,product)
-define embedded_build
-	@mkdir -p $(BUILD)/components
-	Sources/Packaging/components $(VERSIONS_$(1)) $(if $(openssl_of),$$(cat $(openssl_of))) > $(BUILD)/components/$(1).$(2)
-	@mv $(BUILD)/components/$(1).$(2) $(BUILD)/components/$(1)
-	sed 's/.*/"\\n&"/; 1s/^/const char gighive_upload_components[] =\n/; $$s/$$/;/' $(BUILD)/components/$(1) \
-	  | $(TOOLCHAIN)/clang --target=$(TRIPLE_$(1)) $(TARGET_$(1)) -x c -c -o $(BUILD)/components/$(1).$(2).o -
-	@rm -f $(BUILD)/embedded-$(1)/release/$(2)
-	EMBEDDED=1 swift build -c release --product $(2) --triple $(TRIPLE_$(1)) --scratch-path $(BUILD)/embedded-$(1) \
-	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)) $(openssl_of:%/version=-I%/usr/include),-Xcc $(flag)) -Xswiftc -use-ld=lld \
-	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
-	  $(foreach flag,--gc-sections --build-id=none $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).$(2).o,-Xlinker $(flag)) \
-	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering -T $(CURDIR)/Sources/Packaging/functions.ld,-Xlinker $(flag)) \
-	  $(foreach flag,-L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
-	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))
-endef
-
-# $(call static_binary,architecture)
-# Nothing reads Swift's hashes of the modules. They depend on the directory of the build, and so would a build ID.
-define static_binary
-	$(call embedded_build,$(1),gighive-upload)
-	@mkdir -p $(DIST)
-	$(TOOLCHAIN)/llvm-objcopy --strip-all --remove-section=.swift_modhash $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
-	@ls -l $(DIST)/gighive-upload-$(1)
-endef
-
-.PHONY: help
-help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s%s\n", $$1, $$2}'
+# What most people need.
+HELP := demo test static arm install uninstall packages reference lint interop clean help-all
+.PHONY: help help-all
+help:
+	@for target in $(HELP); do \
+	  sed -n "s/^$$target:.*## \([^;]*\).*/  make $$target|\1/p" $(MAKEFILE_LIST); \
+	done | awk -F '|' '{printf "%-18s%s\n", $$1, $$2}'
+help-all: ## show every target
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s%s\n", $$1, $$2}'
 
 .PHONY: setup
 setup: ## install missing Debian packages (needs root or sudo); without dpkg: nothing
+	@mkdir -p $(BUILD); echo "$(CURDIR)" > $(BUILD)/made-in
 	@command -v dpkg-query >/dev/null || exit 0; missing=""; for package in $(PACKAGES); do \
 	  [[ "$$(dpkg-query -W -f '$${Status}' $$package 2>/dev/null)" == *"ok installed" ]] || missing+=" $$package"; \
 	done; \
@@ -169,7 +134,7 @@ tls: static ## test the whole TLS matrix, of which `make test` runs one row of e
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 4 $(addprefix Tests/CLITests/test_,tls*.py ciphers.py key_exchange.py)
 
 .PHONY: interop
-interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus and an S3 server from PyPI
+interop: static ## test against Apache, PHP, nginx, and tus and S3 servers; also ModSecurity, from Debian's packages and PyPI
 	Tests/Interop/setup
 	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
 
@@ -178,7 +143,7 @@ consumer: setup ## build a package of somebody else, which uses the library, and
 	$(PYTEST) Tests/Consumer
 
 .PHONY: static
-static: openssl ## build dist/gighive-upload-x86_64, one static file (Embedded Swift)
+static: openssl ## build dist/gighive-upload-x86_64, one static file; it is Embedded Swift
 	$(call static_binary,x86_64)
 
 .PHONY: memcap
@@ -325,7 +290,7 @@ board: static arm $(if $(QUICK),$(BUILD)/board/arm64/.unpacked $(BUILD)/board/am
 # Man pages, completions and docs/reference.md, from the program's help.
 REFERENCE := $(BUILD)/reference
 .PHONY: reference
-reference: static ## write man pages, completions and docs/reference.md from the program's help
+reference: static ## write man pages, completions and docs/reference.md; from the program's help
 	$(PYTHON) -B Sources/Packaging/reference $(STATIC) $(REFERENCE)
 	cp $(REFERENCE)/reference.md docs/reference.md
 
@@ -345,7 +310,7 @@ PACKERS := debhelper rpm
 PACKAGE_TESTERS := lintian mandoc zsh fish python3-pyte busybox-static debootstrap
 
 .PHONY: packages
-packages: dist reference ## pack them: .deb, .rpm, .ipk and tar.gz, with SHA-256 sums
+packages: dist reference ## pack .deb, .rpm, .ipk and tar.gz for all processors; with SHA-256 sums
 	@$(MAKE) --no-print-directory setup PACKAGES="$(PACKERS)"
 	$(PYTHON) -B Sources/Packaging/packages $(DIST) $(BUILD)/components $(REFERENCE) $(ARCHITECTURES)
 
@@ -370,7 +335,7 @@ roottest: static arm-aarch64 arm-armv7 qemu ## install the packages in fresh roo
 	$(PYTEST) Tests/Packaging/test_roots.py Tests/Packaging/test_booted.py
 
 .PHONY: lint
-lint: ## run formatter and linter, which are silent if there are no problems
+lint: ## run formatter and linter, which print only problems
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 .PHONY: build
@@ -378,7 +343,7 @@ build: ## build the program with the libraries of this machine (swift build), fo
 	swift build -c release --product gighive-upload
 
 .PHONY: install uninstall
-install: ## install dist's binary, or else that of make build, to PREFIX (default: /usr/local), with man pages and completions; SYSTEMD=yes or no: with the service or not
+install: ## install the program to PREFIX (/usr/local); dist's binary or else that of make build, with man pages and completions; SYSTEMD=yes or no: with the service or not
 	SYSTEMD=$(SYSTEMD) Sources/Packaging/install $(DIST) $(BUILD) "$(DESTDIR)" $(or $(PREFIX),/usr/local)
 uninstall: ## remove what make install has installed
 	Sources/Packaging/install --remove "$(DESTDIR)" $(or $(PREFIX),/usr/local)

@@ -8,9 +8,15 @@ struct Main {
     do throws(UsageError) {
       shim_exit(Console.finish(try run()))
     } catch {
-      Console.error("gighive-upload: " + error.message + " See gighive-upload help.\n")
+      Console.error("gighive-upload: " + error.message + "\nSee gighive-upload help" + topic + ".\n")
       shim_exit(Console.finish(ExitCode.usage))
     }
+  }
+
+  /// What to ask the help for after a usage error.
+  private static var topic: String {
+    guard CommandLineArguments.count > 1 else { return "" }
+    return Command(rawValue: CommandLineArguments.text(at: 1)).map { " " + $0.rawValue } ?? ""
   }
 
   /// Makes all changes to the process as a whole, before anything is opened or allocated. The library makes none.
@@ -50,7 +56,7 @@ struct Main {
     }
     func options() throws(UsageError) -> [GivenOption] {
       let options = try ConfiguredOptions.options(with: given, for: command)
-      MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
+      MemoryCeiling.prepare(isJSON: options.has(.json))
       StateOwner.become(for: try CommonArguments(options))
       return options
     }
@@ -58,6 +64,7 @@ struct Main {
     case .send: return try Send.run(try SendArguments(options: try options(), files: operands))
     case .resume: return try Resume.run(try options(), operands)
     case .list: return try List.run(try options(), operands)
+    case .forget, .prune: return try Forget.run(command, try options(), operands)
     case .clean: return try Clean.run(try options(), operands)
     case .doctor: return try Doctor.run(try DoctorArguments(options: try options(), operands: operands))
     // Each directory has its own options.

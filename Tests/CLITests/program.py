@@ -136,7 +136,7 @@ class Program:
     ) -> Running:
         """env: replaces variables, or takes those away that are None. retries: None leaves it to the program."""
         if retries is not None and arguments and arguments[0] in RETRYING:
-            arguments = (arguments[0], "--retries", retries, *arguments[1:])
+            arguments = (arguments[0], "--retry", retries, *arguments[1:])
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         command = [*map(os.fsencode, self.command), *(_bytes(argument) for argument in arguments)]
         running = Running(command, measure, env=self.environment(env), cwd=cwd or self.directory, **options)

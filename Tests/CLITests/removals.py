@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uploads import PASSWORD
 
-DELETE = ["--after", "delete"]
+DELETE = ["--after", "remove"]
 
 
 def names(directory) -> set[str]:

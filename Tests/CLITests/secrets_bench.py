@@ -25,7 +25,7 @@ RECORDS = (".record", ".delivered")
 CREDENTIALS = {
     "password file": ["--user", "uploader", "--password-file", "password"],
     "environment": ["--user", "uploader"],
-    "netrc": ["--netrc-file", "netrc"],
+    "netrc": ["--netrc=netrc"],
     "bearer": ["--bearer-file", "bearer"],
     "upload token": ["--upload-token-file", "token", "--field", "tos_accepted=true"],
     "header file": ["--header-file", "headers"],

@@ -314,11 +314,11 @@ def test_nothing_is_tried_through_another_mount_of_the_file_system(hive, program
         subprocess.run(["umount", tmp_path / "sent"], check=True)
 
 
-@pytest.mark.parametrize("how", ["", "remove", "move", "move=", "Delete"])
+@pytest.mark.parametrize("how", ["", "delete", "move", "move=", "Remove"])
 def test_another_word_is_a_usage_error(hive, program, recording, how):
     stub = hive()
     result = program.send(stub, recording(), "--after", how)
-    assert result.code == 2 and "keep, delete or move=DIR" in result.err and stub.requests == [], result
+    assert result.code == 2 and "keep, remove or move=DIR" in result.err and stub.requests == [], result
 
 
 # Resuming

@@ -34,7 +34,7 @@ def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[s
 
 def each_call_of_a_removal(program, stub, recording, sent, how: str, fault: str, code: int):
     """Lets each call of a removal go wrong once, each with a file of its own. Gives the call, the file and its content."""
-    options = ["--after", "delete" if how == "delete" else f"move={sent}"]
+    options = ["--after", "remove" if how == "delete" else f"move={sent}"]
     worked, calls = traced(program, stub, recording(name="sample.mp4"), *options)
     assert worked == 0
     first = next(number for number, call in enumerate(calls) if "F_SETLEASE, F_WRLCK" in call)
@@ -110,7 +110,7 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
         assert program.send(stub, file).code == 0
         arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
     else:
-        arguments = program.sending(stub, file, "--after", "delete" if how == "delete" else f"move={sent}")
+        arguments = program.sending(stub, file, "--after", "remove" if how == "delete" else f"move={sent}")
     code, calls = calls_on_names(program, arguments)
     assert code == (15 if how == "clean" else 0), calls
     record = only_record(program).file
@@ -244,9 +244,9 @@ def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, reco
     stub = hive()
     home, settings = nobody
     file = recording(directory=home)
-    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--trust-settle")
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--set", "trust-settle=yes")
     other = recording(name="other.mp4", directory=home)
-    result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
+    result = program.send(stub, other, *DELETE, "--set", "trust-settle=yes", **settings)
     assert result.code == 0 and not other.exists(), result
 
 

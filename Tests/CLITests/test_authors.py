@@ -28,7 +28,7 @@ def test_programs_and_the_record_get_it(hive, program, recording):
 
 
 def test_a_retry_names_it_too(hive, program, recording):
-    result = program.send(hive(answer=AUTHORED["nginx, 502"][0]), recording(), "--retries", 1, retries=None)
+    result = program.send(hive(answer=AUTHORED["nginx, 502"][0]), recording(), "--retry", 1, retries=None)
     assert result.err.count("proxy_pass") == 2
 
 

@@ -126,15 +126,29 @@ def test_a_pattern_that_is_none_is_a_usage_error(send, hive, rec, pattern, part)
     assert stub.requests == []
 
 
-def test_a_directory_without_a_match_is_an_error_and_the_others_are_sent(send, hive, rec, recording):
+def test_a_directory_without_a_match_is_named_and_the_others_are_sent(send, hive, rec, recording):
     stub = hive()
     rec("a.txt")
     result = send(stub, "-r", "--match", "*.wav", "--match", "*.mov", "rec", recording())
-    assert result.code == 3, result
-    assert "rec has no file that matches *.wav or *.mov." in result.err
+    assert result.code == 0, result
+    assert "rec has no file that matches *.wav or *.mov." in result.out
     assert sent(stub) == [b"gig.mp4"]
-    result = send(stub, "-r", "rec")
-    assert result.code == 3 and "rec has no recording" in result.err
+    assert "rec has no recording" in send(stub, "-r", "rec").check().out
+    assert send(stub, "-r", "rec", "--quiet").check().out == ""
+
+
+def test_an_empty_file_of_a_directory_is_left_out(send, hive, rec):
+    stub = hive()
+    rec("a.wav")
+    (rec() / "empty.wav").write_bytes(b"")
+    first = send(stub, "-r", "rec").check()
+    assert "rec/empty.wav is empty" in first.out and "It is left out.\n" in first.out and "1 of 1 delivered." in first.out
+    assert sent(stub) == [b"a.wav"]
+    events = send(stub, "-r", "rec", "--json").check().events
+    assert [event["event"] for event in events if event["file"].endswith("/empty.wav")][-1] == "left_out"
+    assert send(stub, "rec/empty.wav").code == 3
+    result = send(stub, "-r", "rec", "--quiet").check()
+    assert (result.out, result.err) == ("", "")
 
 
 def test_a_directory_that_cannot_be_read_is_an_error_and_the_others_are_sent(send, hive, rec):
@@ -174,12 +188,12 @@ def test_many_files_take_little_memory(hive, run, rec, program):
     root = rec()
     root.mkdir()
     for number in range(20_000):
-        os.close(os.open(root / f"a-name-that-is-not-short-at-all-{number:05}.txt", os.O_CREAT | os.O_WRONLY))
+        (root / f"a-name-that-is-not-short-at-all-{number:05}.txt").write_bytes(b"xx")
     (root / "last.wav").write_bytes(b"x")
     url = stub.url + "/upload"
     few = run("send", "-r", "rec", "--match", "*.wav", "--multipart-url", url, "--digest", measure=True)
-    many = run("send", "-r", "rec", "--multipart-url", url, "--digest", "--quiet", measure=True)
+    many = run("send", "-r", "rec", "--multipart-url", url, "--digest", "--quiet", "--max-size", "1", measure=True)
     assert few.code == 0 and many.code == 3
-    assert many.err.count("is empty") == 20_000
+    assert many.err.count("a-name-that-is-not-short-at-all-") == 20_000
     if program.keeps_the_promise:
         assert many.peak_kib < few.peak_kib + 2048

@@ -71,7 +71,7 @@ def test_every_boundary_is_new(hive, post, recording):
 
 def test_a_value_of_the_form_cannot_inject_parts(hive, send, recording):
     stub = hive(keep_body=MIB)
-    assert send(stub, recording(5000), "--notes", INJECTION).code == 0
+    assert send(stub, recording(5000), "--field", "notes=" + INJECTION).code == 0
     request = body_of(stub)
     assert dict(request.fields)["notes"] == INJECTION
     assert len(request.files) == 1
@@ -88,13 +88,13 @@ def test_a_field_of_any_name_and_value_cannot_inject_parts(hive, post, recording
 
 def test_a_media_type_cannot_inject_header_lines(hive, post, recording):
     stub = hive()
-    assert post(stub, recording(), "--mime", "video/mp4\r\nX-Evil: 1").code == 2
+    assert post(stub, recording(), "--set", "mime=video/mp4\r\nX-Evil: 1").code == 2
     assert stub.requests == []
 
 
 def test_a_form_that_servers_would_cut_off_is_refused_first(hive, send, recording):
     stub = hive()
-    result = send(stub, recording(), "--notes", "n" * 70_000)
+    result = send(stub, recording(), "--field", "notes=" + "n" * 70_000)
     assert result.code == 2, result
     assert stub.requests == []
-    assert send(stub, recording(), "--notes", "n" * 50_000).code == 0
+    assert send(stub, recording(), "--field", "notes=" + "n" * 50_000).code == 0

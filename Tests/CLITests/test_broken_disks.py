@@ -161,7 +161,7 @@ def test_short_reads_are_not_the_end_of_the_file(deliver, way):
 # MARK: Time
 
 SLOW = {"size": 500_000, "slow": 1.2}
-HASTY = ["--stall-timeout", "1s"]
+HASTY = ["--set", "stall-timeout=1s"]
 """A busy machine may keep the server waiting for half of it."""
 
 

@@ -32,7 +32,7 @@ def test_an_upload_to_a_server_that_is_gone_for_good_can_be_forgotten(program, i
     stub.stop()
     assert program.run("cancel", record.id, env=PASSWORD).code == 4
     assert only_record(program).id == record.id
-    program.run("list", "--forget", record.id).check()
+    program.run("forget", record.id).check()
     assert records(program) == []
 
 
@@ -48,11 +48,11 @@ def test_a_cancellation_that_fails_keeps_the_record(program, interrupted):
 
 @pytest.mark.parametrize("kind", ["text", "json", "quiet"])
 def test_each_retry_is_reported(program, interrupted, kind):
-    """With --retry-for there can be hours of them."""
+    """With --retry there can be hours of them."""
     stub, record = interrupted()
     stub.set_faults("terminate/status=503@1")
     options = {"text": [], "json": ["--json"], "quiet": ["--quiet"]}[kind]
-    result = program.run("cancel", record.id, *options, "--retry-max-delay", "1ms", retries=2, env=PASSWORD).check()
+    result = program.run("cancel", record.id, *options, "--set", "retry-max-delay=1ms", retries=2, env=PASSWORD).check()
     if kind == "json":
         retry, cancelled = result.events
         assert (retry["event"], retry["id"], retry["try"], retry["answer"]["status"]) == ("retry", record.id, 1, 503)

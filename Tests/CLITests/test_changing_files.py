@@ -112,7 +112,7 @@ def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(pr
 def test_a_change_of_the_mode_before_a_lost_connection_costs_another_endpoint_nothing(program, hive, recording):
     """What is sent twice is in the digest once."""
     stub, file = hive("slow-read=24e6", "PATCH/reset-after=10000000@1"), recording(SIZE)
-    options = ["--chunk-size", "1G", "--digest", "--retry-max-delay", "100ms"]
+    options = ["--chunk-size", "1G", "--digest", "--set", "retry-max-delay=100ms"]
     running = program.start("send", "--tus-url", stub.url + "/tus/", file, *options, retries=3)
     wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
     os.chmod(file, 0o440)

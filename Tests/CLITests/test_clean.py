@@ -208,7 +208,7 @@ def test_a_file_whose_upload_to_another_server_is_unfinished_stays(hive, program
         result = clean(program, card, 1, "--server", stub.url, "--json")
         assert result.code == 15, result
     else:
-        result = program.send(stub, file, "--after", "delete", "--json")
+        result = program.send(stub, file, "--after", "remove", "--json")
         assert result.code == 0, result
     kept, = (event for event in result.events if event["event"] == "kept")
     assert kept["temporary"] and file.exists(), kept

@@ -34,7 +34,7 @@ def refused(run, stub, recording, configure):
         path = configure(text)
         result = run("send", recording(), "--config", path, *options, retries=None)
         assert result.code == 2 and result.out == "" and stub.requests == [], result
-        assert len(result.err.splitlines()) == 1, result
+        assert len(result.err.splitlines()) == 2, result
         return result.err.replace(str(path), "FILE")
 
     return refused
@@ -96,7 +96,7 @@ def test_a_destination_on_the_command_line_discards_the_files_credentials(run, s
         ("\nservr = x", 'FILE:2: unknown option "servr". Did you mean server?'),
         ("--server = x", 'FILE:1: unknown option "--server". Did you mean server?'),
         ("server = ftp://x", "FILE:1: server: the URL must begin with https:// or http://."),
-        ("retries = many", 'FILE:1: retries: "many" is not a number'),
+        ("retry = many", 'FILE:1: retry: "many" is not a number'),
         ("server", 'FILE:1: "server" has no "="'),
         ("insecure = 1", "FILE:1: insecure: use yes or no."),
         ("label = a\nlabel = b", "FILE:2: label is given twice."),

@@ -20,7 +20,7 @@ def in_use(result) -> list[str]:
     return [line.split(": ")[1] for line in result.err.splitlines() if line.startswith("* congestion control: ")]
 
 
-@pytest.mark.parametrize("option", [[], ["--congestion", "auto"]], ids=["default", "auto"])
+@pytest.mark.parametrize("option", [[], ["--set", "congestion=auto"]], ids=["default", "auto"])
 def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hive, recording, nobody, option):
     home, settings = nobody
     stub, file = hive(user=None), recording(directory=home)
@@ -37,7 +37,7 @@ def test_a_name_is_what_the_kernel_uses(start, hive, recording):
     """As ss(8) sees it."""
     stub = hive(user=None)
     running = start(
-        "send", recording(4_000_000), "--multipart-url", stub.url + "/x", "--congestion", "reno", "--limit-rate", "1M")
+        "send", recording(4_000_000), "--multipart-url", stub.url + "/x", "--set", "congestion=reno", "--limit-rate", "1M")
 
     def socket_of_the_program() -> str:
         shown = subprocess.run(
@@ -52,7 +52,7 @@ def test_a_name_is_what_the_kernel_uses(start, hive, recording):
 def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
     proxy = hive(user=None)
     result = run(
-        "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--congestion", "reno",
+        "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--set", "congestion=reno",
         "--verbose")
     assert result.code == 0, result
     assert in_use(result) == ["reno"]
@@ -61,12 +61,12 @@ def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
 def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, recording, nobody):
     home, settings = nobody
     stub = hive(user=None)
-    arguments = ["send", recording(directory=home), "--multipart-url", stub.url + "/x", "--congestion", "none_such"]
+    arguments = ["send", recording(directory=home), "--multipart-url", stub.url + "/x", "--set", "congestion=none_such"]
     result = run(*arguments, "--verbose", **settings)
     assert result.code == 2, result
     assert "connecting to" not in result.err
     assert "the kernel has no congestion control none_such; it has " + " ".join(kernel("available_")) in result.err
-    assert "modprobe tcp_none_such" in result.err and "--congestion auto" in result.err
+    assert "modprobe tcp_none_such" in result.err and "congestion = auto" in result.err
     result = run(*arguments, "--json", **settings)
     assert result.code == 2 and result.outcome["event"] == "failed" and result.outcome["exit_code"] == 2, result
     assert stub.requests == []
@@ -79,7 +79,7 @@ def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(ru
     home, settings = nobody
     stub = hive(user=None)
     result = run(
-        "send", recording(directory=home), "--multipart-url", stub.url + "/x", "--congestion", restricted[0], **settings)
+        "send", recording(directory=home), "--multipart-url", stub.url + "/x", "--set", f"congestion={restricted[0]}", **settings)
     assert result.code == 2, result
     allowed = " ".join(kernel("allowed_"))
     assert f'sysctl net.ipv4.tcp_allowed_congestion_control="{allowed} {restricted[0]}"' in result.err
@@ -87,7 +87,7 @@ def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(ru
 
 
 def test_the_upload_is_resumed_with_the_same_one(run, interrupted):
-    _, record = interrupted("--congestion", "reno")
+    _, record = interrupted("--set", "congestion=reno")
     result = run("resume", record.id, "--verbose", env={"GIGHIVE_PASSWORD": "secret"})
     assert result.code == 0, result
     assert set(in_use(result)) == {"reno"}
@@ -96,14 +96,14 @@ def test_the_upload_is_resumed_with_the_same_one(run, interrupted):
 def test_it_stays_resumable_when_the_kernel_does_not_have_it(run, program, interrupted):
     _, record = interrupted()
     environment = {"GIGHIVE_PASSWORD": "secret"}
-    result = run("resume", record.id, "--congestion", "none_such", env=environment)
+    result = run("resume", record.id, "--set", "congestion=none_such", env=environment)
     assert result.code == 2 and "gighive-upload resume " + record.id in result.err, result
     assert only_record(program).phase == record.phase
-    assert run("resume", record.id, "--congestion", "auto", env=environment).code == 0
+    assert run("resume", record.id, "--set", "congestion=auto", env=environment).code == 0
 
 
 @pytest.mark.parametrize("name", ["", "sixteen-letters-"])
 def test_what_cannot_be_a_name_is_a_usage_error(run, recording, name):
-    result = run("send", recording(), "--multipart-url", "http://127.0.0.1:9/x", "--congestion", name)
+    result = run("send", recording(), "--multipart-url", "http://127.0.0.1:9/x", "--set", f"congestion={name}")
     assert result.code == 2, result
-    assert "--congestion" in result.err
+    assert "--set congestion" in result.err

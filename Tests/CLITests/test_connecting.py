@@ -38,6 +38,6 @@ def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
 ])  # fmt: skip
 def test_an_address_of_the_version_that_is_excluded_is_named(run, recording, host, option, words):
     arguments = ["send", recording(), "--multipart-url", f"http://{host}:{unused_port()}/x", option]
-    for more in (["--retries", "0"], ["--retry-for", "forever"]):
+    for more in (["--retry", "0"], ["--retry", "forever"]):
         result = run(*arguments, *more, retries=None, seconds=10)
         assert result.code == 2 and words in result.err, result

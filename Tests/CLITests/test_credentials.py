@@ -75,7 +75,7 @@ def test_netrc_is_the_one_at_home(hive, upload, secret):
 
 def test_a_netrc_file_without_the_host_is_a_usage_error(hive, upload, secret):
     stub = hive()
-    assert upload(stub, "--netrc-file", secret("machine a.example login x password y")).code == 2
+    assert upload(stub, f"--netrc={secret('machine a.example login x password y')}").code == 2
     assert upload(stub, "--netrc").code == 2
     assert stub.requests == []
 
@@ -109,7 +109,7 @@ CONFLICTS = [
     ["--user", "a", "--bearer-file", "secret"],
     ["--user", "a", "--upload-token-file", "secret"],
     ["--bearer-file", "secret", "--upload-token-file", "secret"],
-    ["--netrc-file", "secret", "--bearer-file", "secret"],
+    ["--netrc=secret", "--bearer-file", "secret"],
     ["--password-file", "secret"],
     ["--user", "a"],
     ["--user", "a:b", "--password-file", "secret"],
@@ -120,7 +120,7 @@ CONFLICTS = [
     ["--bearer-file", "/dev/null"],
     ["--bearer-file", "missing"],
     ["--upload-token-file", "missing"],
-    ["--netrc-file", "missing"],
+    ["--netrc=missing"],
     ["--bearer-file", "secret", "--password-file", "secret"],
 ]
 
@@ -135,7 +135,7 @@ def test_credentials_that_contradict_or_lack_something_are_a_usage_error(hive, u
 
 SHARED = {
     "--password-file": (["--user", "uploader"], "hunter2"),
-    "--netrc-file": ([], "machine 127.0.0.1 login uploader password hunter2"),
+    "--netrc": ([], "machine 127.0.0.1 login uploader password hunter2"),
     "--bearer-file": ([], "hunter2"),
     "--upload-token-file": (["--field", "tos_accepted=true"], "hunter2"),
 }
@@ -147,12 +147,12 @@ def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, up
     more, text = SHARED[option]
     stub, file = hive(user=None), secret(text)
     file.chmod(mode)
-    result = upload(stub, *more, option, file)
+    result = upload(stub, *more, f"{option}={file}")
     assert result.code == 2, result
     assert str(file) in result.err and "chmod 600" in result.err
     assert "hunter2" not in result.err
     assert stub.requests == []
-    assert upload(stub, *more, option, file, "--shared-secrets").code == 0
+    assert upload(stub, *more, f"{option}={file}", "--set", "shared-secrets=yes").code == 0
 
 
 @pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file", "--password-file"])
@@ -168,3 +168,27 @@ def test_a_user_name_cannot_inject_header_lines(hive, upload):
     stub = hive(user=None)
     assert upload(stub, "--user", "a\r\nX-Evil: 1".replace(":", ""), env={"GIGHIVE_PASSWORD": "secret"}).code == 0
     assert b"Evil" not in stub.wait_for(1)[0].head
+
+
+@pytest.mark.parametrize("entry, sent", [("machine 127.0.0.1 login me password pass", True), ("default login me password pass", False)])
+def test_a_netrc_file_has_the_password_of_the_proxy_too(program, hive, recording, secret, entry, sent):
+    stub = hive(user=None)
+    file = secret(f"machine 192.0.2.1 login uploader password p\n{entry}\n")
+    program.run(
+        "send", recording(1000), "--multipart-url", "http://192.0.2.1/upload", "--proxy", stub.url, f"--netrc={file}").check()
+    fields = [stub.requests[0].header(name) for name in ("Authorization", "Proxy-Authorization")]
+    basic = ["Basic " + base64.b64encode(text).decode() for text in (b"uploader:p", b"me:pass")]
+    assert fields == [basic[0], basic[1] if sent else ""]
+
+
+@pytest.mark.parametrize("value", ["yes", "beside"])
+def test_a_configuration_file_has_a_netrc_file_or_the_usual_one(program, hive, recording, secret, tmp_path, value):
+    stub, place = hive(), tmp_path / "conf"
+    place.mkdir()
+    secret(NETRC, ".netrc" if value == "yes" else "conf/beside")
+    file = private(place / "own.conf", f"server = {stub.url}\nlabel = L\nnetrc = {value}\n")
+    command = ["send", recording(1000), "--config", file, "--again"]
+    program.run(*command).check()
+    assert program.run(*command, "--no-netrc").code == 6
+    private(file, f"server = {stub.url}\nlabel = L\nnetrc = no\n")
+    assert program.run(*command).code == 6

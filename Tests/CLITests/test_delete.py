@@ -38,8 +38,8 @@ def test_what_was_deleted_is_not_sent_again_by_whatever_finds_it(program, delive
     # Whoever names it wants it to be sent.
     assert program.send(stub, tmp_path / "gig.mp4", "--json").check().outcome["event"] == "delivered"
     assert "deleted" not in program.send(stub, *found, "--json").check().outcome
-    forgotten = program.run("list", "--forget").check().out
-    assert forgotten.count("forgotten. Its file is still there: whatever finds it uploads it again.") == 2
+    forgotten = program.run("forget", "--all").check().out
+    assert forgotten.count("Its file is still there: whatever finds it uploads it again.") == 2
 
 
 def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered, tmp_path):
@@ -139,14 +139,14 @@ def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_delet
     assert stub.recordings == [] and undeleted(program) == []
 
 
-@pytest.mark.parametrize("command", ["list --forget", "send", "resume"])
+@pytest.mark.parametrize("command", ["forget", "send", "resume"])
 def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, delivered, tmp_path, command):
     stub, record = delivered()
     stub.set_faults("delete/delay-answer=2@1")
     running = program.start("delete", record.id, env=PASSWORD)
     wait_until(lambda: of_kind(stub, "delete"))
-    if command == "list --forget":
-        assert program.run("list", "--forget", record.id).code == 11
+    if command == "forget":
+        assert program.run("forget", record.id).code == 11
     elif command == "resume":
         assert program.run("resume", record.id, env=PASSWORD).code in (2, 11)
     else:

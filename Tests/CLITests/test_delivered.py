@@ -151,7 +151,7 @@ def test_a_superseded_upload_that_is_whole_on_the_server_is_left(program, interr
     stub, record = interrupted()
     file = tmp_path / "gig.mp4"
     stub.set_faults("finalize/status=500")
-    assert program.run("resume", record.id, "--progress=none", "--retries", "0", env=PASSWORD).code == 9
+    assert program.run("resume", record.id, "--progress=none", "--retry", "0", env=PASSWORD).code == 9
     only_record(program).write(phase="pending", was_uploaded=False)
     file.write_bytes(b"x" * file.stat().st_size)
     stub.set_faults()

@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from uploads import sha256
+from uploads import form_options, sha256
 
 FULL_FORM = {
     "event_date": "2026-02-28",
@@ -41,7 +41,7 @@ def test_a_name_and_an_ipv6_address_lead_to_the_server(hive, send, recording, ce
 
 def test_every_field_of_the_form_arrives(hive, send, recording):
     stub = hive()
-    options = [option for name, value in FULL_FORM.items() for option in ("--" + name.replace("_", "-"), value)]
+    options = form_options(FULL_FORM)
     assert send(stub, recording(), *options).code == 0
     assert dict(stub.wait_for(1)[0].fields) == FULL_FORM
 
@@ -78,7 +78,7 @@ def test_the_media_type_comes_from_the_extension(hive, send, recording, name, mi
 def test_any_other_endpoint_takes_fields_in_the_order_given(any_hive, post, recording):
     hive, file = any_hive(), recording(name="x.bin")
     fields = ["--field", "b=2", "--field", "a==1=", "--field", "empty="]
-    post(hive, file, *fields, "--file-field", "upload", "--file-name", "other.dat", "--mime", "text/plain").check()
+    post(hive, file, *fields, "--file-field", "upload", "--file-name", "other.dat", "--set", "mime=text/plain").check()
     request = hive.wait_for(1)[0]
     assert request.target == "/upload"
     assert request.fields == [("b", "2"), ("a", "=1="), ("empty", "")]

@@ -117,7 +117,7 @@ def test_an_unknown_name(examine):
 
 
 def test_a_local_name_that_nobody_answers_for(examine):
-    result = examine("http://nobody-has-this.local", "--json", "--resolve-timeout", "2s")
+    result = examine("http://nobody-has-this.local", "--json", "--connect-timeout", "2s")
     assert result.code == 4
     assert "multicast DNS" in found(result, "connection")["message"]
     assert "switched on" in found(result, "connection")["remedy"]
@@ -145,7 +145,7 @@ def test_no_way_to_the_server(examine):
 
 
 def test_a_server_that_never_answers(examine, deaf_server):
-    result = examine(deaf_server(b""), *USER, "--json", "--response-timeout", "300ms")
+    result = examine(deaf_server(b""), *USER, "--json", "--set", "response-timeout=300ms")
     event = found(result, "credentials")
     assert result.code == 4 and "timed out while waiting for the response" in event["message"]
     assert "its program does not answer: restart it" in event["remedy"]
@@ -270,7 +270,7 @@ def test_whoever_answers_in_the_servers_place_is_named(hive, examine):
 # The command line.
 
 
-@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--label", "x"], ["--retries", "1"]])
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--label", "x"], ["--retry", "1"]])
 def test_usage_errors(run, arguments):
     destination = ["--server", "http://127.0.0.1:9"] if arguments else []
     assert run("doctor", *destination, *arguments).code == 2

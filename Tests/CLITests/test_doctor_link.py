@@ -105,7 +105,7 @@ def measured_through(hive, examine):
         except (OSError, subprocess.CalledProcessError) as error:
             pytest.skip(f"this kernel cannot shape a link: {getattr(error, 'stderr', error)!r}")
         stub = hive()
-        return found(examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), "link"), stub
+        return found(examine(stub.url, *USER, "--link", "--set", "congestion=cubic", "--json").check(), "link"), stub
 
     return lambda *shape: alone(lambda: test(*shape))
 
@@ -117,7 +117,7 @@ def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     assert event["result"] == "warning" and "the link to 127.0.0.1" in event["message"], event
     assert float(re.search(r"([0-9.]+) % was lost", event["message"])[1]) >= 0.5
     assert rate(event["message"]) < 2_600_000
-    assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
+    assert "congestion = bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
 
 
 @pytest.mark.long
@@ -172,8 +172,8 @@ def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, ru
     def test(url, stub):
         file = recording(5_000_000)
         run(
-            "send", file, "--server", url, *USER, "--label", "x", "--protocol", "tus", "--stall-timeout", "3s",
-            "--retry-max-delay", "10ms", env=PASSWORD, retries=1).check()
+            "send", file, "--server", url, *USER, "--label", "x", "--protocol", "tus", "--set", "stall-timeout=3s",
+            "--set", "retry-max-delay=10ms", env=PASSWORD, retries=1).check()
         assert len(stub.recordings) == 1
 
     on_narrow_path(test)

@@ -84,7 +84,7 @@ def test_a_method_override_is_used(hive, examine, tmp_path):
     stub = hive("deny-patch")
     config = tmp_path / "c.conf"
     config.write_text(f"server = {stub.url}\nuser = uploader\nmethod-override = yes\n")
-    for arguments in (["--config", config], [f"--server={stub.url}", *USER, "--method-override"]):
+    for arguments in (["--config", config], [f"--server={stub.url}", *USER, "--set", "method-override=yes"]):
         result = examine("--send-test=3M", "--threshold=1M", "--json", *arguments).check()
         assert result_of(result, "request-limit") == result_of(result, "removal") == "ok", result
         assert result_of(result, "test-upload") == result_of(result, "spooling") == "ok"
@@ -209,8 +209,8 @@ def test_a_proxys_refusal_is_explained(hive, examine):
 
 
 @pytest.mark.parametrize("scheme, check, options, problem, remedy", [
-    ("http", "credentials", [], "requires a user name and a password", "Give them with --proxy, --proxy-user"),
-    ("https", "proxy", ["--proxy-user", "me"], "refuses this user's password", "those of --proxy-user"),
+    ("http", "credentials", [], "requires a user name and a password", "Give them in the variable that sets the proxy"),
+    ("https", "proxy", ["--set", "proxy-user=me"], "refuses this user's password", "those in the variable"),
 ])  # fmt: skip
 def test_a_proxy_that_demands_credentials_is_named(hive, examine, scheme, check, options, problem, remedy):
     proxy = hive(answer=answer("407 Proxy Authentication Required"))

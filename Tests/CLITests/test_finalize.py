@@ -9,7 +9,7 @@ from records import only_record
 from uploads import PASSWORD, TUS, is_delivered, of_kind, sent, stop
 
 SIZE = 5_000_000
-AGAIN = ["--retry-max-delay", "10ms"]
+AGAIN = ["--set", "retry-max-delay=10ms"]
 
 
 @pytest.fixture

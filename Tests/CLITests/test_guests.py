@@ -38,7 +38,7 @@ def test_a_token_that_the_server_does_not_know_is_found_before_the_first_byte_an
     party, guest, program, recording
 ):
     stub, file = party(), recording(SIZE)
-    result = guest(stub, file, *GUEST, "--retry-max-delay", "10ms", token="another-token", retries=3)
+    result = guest(stub, file, *GUEST, "--set", "retry-max-delay=10ms", token="another-token", retries=3)
     assert result.code == 6, result
     assert "token" in result.err and "server's address" not in result.err and "another-token" not in result.err, result
     assert kinds(stub) == ["finalize"] and stub.uploads == []

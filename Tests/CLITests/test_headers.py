@@ -102,7 +102,7 @@ def test_a_proxy_that_connects_sees_no_field(hive, program, recording, certifica
     try:
         program.send(
             stub, recording(), *TEAM, "--header", "User-Agent: radio/2", "--header-file", "headers", "--proxy", proxy.url,
-            "--proxy-user", "proxy-user", "--proxy-password-file", "proxy-password").check()
+            "--set", "proxy-user=proxy-user", "--set", "proxy-password-file=proxy-password").check()
     finally:
         proxy.stop()
     connect, = proxy.heads
@@ -148,7 +148,7 @@ def test_the_file_is_read_again_when_the_server_refuses_what_it_accepted(hive, p
 def test_a_record_keeps_the_fields_and_the_path_of_the_file(hive, program, recording, tmp_path, command):
     private(tmp_path / "headers", SECRETS)
     stub = hive()
-    stop(program, stub, recording(6_000_000), *TEAM, "--metadata", "a=b", "--header-file", "headers")
+    stop(program, stub, recording(6_000_000), *TEAM, "--field", "a=b", "--header-file", "headers")
     text = only_record(program).file.read_text()
     assert "sound" in text and "header-file=" in text and "k3y-of-mine" not in text and "id-of-mine" not in text
     program.run(command, only_record(program).id, env=PASSWORD, cwd="/").check()
@@ -169,24 +169,17 @@ def test_fields_given_to_resume_replace_those_of_the_record(hive, program, recor
 
 def test_metadata_goes_to_a_tus_server(any_hive, plain, recording):
     hive = any_hive()
-    plain(hive, recording(), "--metadata", "album=Live, at last", "--metadata", "empty=", "--metadata", "filename=other.wav",
-          "--metadata", b"bytes=\xff=1").check()
+    plain(hive, recording(), "--field", "album=Live, at last", "--field", "empty=", "--field", "filename=other.wav",
+          "--field", b"bytes=\xff=1").check()
     sent = metadata(hive)
     assert sent["album"] == "Live, at last" and sent["empty"] == "" and sent["filename"] == "other.wav"
     assert sent["bytes"] == "\udcff=1"
     assert of_kind(hive, "create")[0].header("Upload-Metadata").count("filename") == 1
 
 
-def test_metadata_without_a_valid_name_is_refused(refused):
-    assert "metadata" in refused(*TUS, "--metadata", "ä=c")
-
-
-def test_metadata_is_refused_for_a_form(run, hive, recording):
-    stub = hive()
-    for base in (["--multipart-url", stub.url], ["--server", stub.url, "--label", "L", "--protocol", "multipart"]):
-        result = run("send", recording(), *base, "--metadata", "a=b")
-        assert result.code == 2 and "--metadata" in result.err and "--field" in result.err, result
-    assert stub.requests == []
+def test_metadata_without_a_valid_name_is_refused(run, hive, recording):
+    result = run("send", recording(), "--tus-url", hive().url, "--field", "ä=c")
+    assert result.code == 2 and "--field: use NAME=VALUE; for tus, NAME is ASCII" in result.err, result
 
 
 # MARK: The length of PATCH requests

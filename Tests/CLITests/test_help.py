@@ -22,6 +22,7 @@ EXIT_CODES = {*map(str, range(17)), "130, 143"}
 OWN_MEANINGS = {
     "send": {"0": "delivered"}, "resume": {"0": "delivered"},
     "watch": {"0": "stopped by a signal; with --dry-run: success", "130, 143": "stopped by a second signal"},
+    "status": {"3": "nothing watches"},
 }
 """Of exit codes that do not mean the same to every command."""
 
@@ -29,7 +30,13 @@ OWN_MEANINGS = {
 def options_of(command: str) -> dict[str, str]:
     """The options of a command, and what each takes as its argument."""
     section = (ROOT / "docs" / "reference.md").read_text().partition(f"\n## {command}\n")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?: ([^`]+))?` \|", section.replace("\\|", "|"), re.MULTILINE))
+    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section.replace("\\|", "|"), re.MULTILINE))
+
+
+def settings() -> dict[str, str]:
+    """The options that only configuration files and --set take, and what each can be."""
+    section = (ROOT / "docs" / "reference.md").read_text().partition("\n## Configuration files only\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `([a-z0-9-]+) = ([^`]+)` \|", section, re.MULTILINE))
 
 
 @pytest.fixture
@@ -53,7 +60,7 @@ def on_terminal(program):
 
 def listed(lines: list[str]) -> list[str]:
     """The options that a help lists, in its order."""
-    return re.findall(r"^  (?:-[a-z], )?--([a-z0-9-]+)", "\n".join(lines), re.MULTILINE)
+    return re.findall(r"^  (?:-[A-Za-z0-9], )?--([a-z0-9-]+)", "\n".join(lines), re.MULTILINE)
 
 
 def joined(text: str) -> str:
@@ -79,7 +86,7 @@ def test_help_for_a_command_is_its_own_help(run, table, name):
         assert joined(words) in text
     codes = dict(command.exit_codes)
     assert codes.keys() == EXIT_CODES
-    other = dict(next(command for command in table.commands if command.name == "status").exit_codes)
+    other = dict(next(command for command in table.commands if command.name == "list").exit_codes)
     assert codes == {**other, **OWN_MEANINGS.get(name, {})}
 
 

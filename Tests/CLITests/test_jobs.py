@@ -55,7 +55,7 @@ def test_by_default_they_are_sent_one_after_the_other(hive, program, files):
 
 def test_a_slow_one_does_not_hold_up_the_others(hive, program, files):
     stub, files = hive("stall-after=100000@1"), files(5)
-    running = program.start_sending(stub, *files, "-j", "2", "--stall-timeout", "60s")
+    running = program.start_sending(stub, *files, "-j", "2", "--set", "stall-timeout=60s")
     wait_until(lambda: len(stub.recordings) == 4)
     assert running.process.poll() is None
     running.signal(signal.SIGINT)
@@ -146,7 +146,7 @@ def test_the_second_of_one_file_sleeps_until_the_first_has_ended(hive, program, 
 
 def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):
     stub, files = hive("create/status=503@1"), files(4)
-    result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--retry-max-delay", "100ms", retries=2).check()
+    result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--set", "retry-max-delay=100ms", retries=2).check()
     assert len(stub.recordings) == 4
     assert len({event["file"] for event in result.events if event["event"] == "retry"}) == 1
 

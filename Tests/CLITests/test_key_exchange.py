@@ -31,7 +31,7 @@ def upload(run, recording):
         names = [recording(1000, name=f"{number}.mp4") for number in range(files)]
         trust = ["--cacert", server.shown.cacert, "--connect-timeout", "5s"]
         url = f"https://127.0.0.1:{server.port}/upload"
-        return run("send", *names, "--multipart-url", url, *trust, "--retries", "0", "--verbose", *options)
+        return run("send", *names, "--multipart-url", url, *trust, "--retry", "0", "--verbose", *options)
 
     return upload
 
@@ -53,7 +53,7 @@ def test_a_hybrid_and_a_classical_key_are_sent(picky, upload):
 @pytest.mark.parametrize("ending", ["fin", "rst", "silence"])
 def test_a_server_that_drops_the_long_hello_gets_a_short_one(picky, upload, ending):
     server = picky(ending)
-    result = upload(server, "--handshake-timeout", "1500ms", files=2)
+    result = upload(server, "--connect-timeout", "1500ms", files=2)
     assert result.code == 0, result
     assert "no answer to a ClientHello with X25519MLKEM768" in result.err
     assert [offers_hybrid(hello) for hello in server.hellos] == [True, False, False], "once is enough"

@@ -3,7 +3,7 @@
 from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
 
 SIZE, LARGE = 5_000_000, 24_000_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 
 
 def test_a_server_need_not_answer_the_question_what_it_offers(hive, plain, recording):

@@ -42,7 +42,7 @@ def start(recording, tmp_path):
         url = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
         arguments = {
             "library": [EXAMPLE, url, recording(1000)],
-            "program": [PROGRAM, "send", recording(1000), "--multipart-url", url, "--retries", "0",
+            "program": [PROGRAM, "send", recording(1000), "--multipart-url", url, "--retry", "0",
                         "--state-dir", tmp_path / "state"],
         }[sender]
         processes.append(

@@ -1,4 +1,4 @@
-"""`list` shows the records, and forgets them."""
+"""`list` shows the records, and `forget` drops them."""
 
 import json
 import os
@@ -46,9 +46,9 @@ def test_a_list_has_a_line_for_each_upload(hive, program, recording):
     by_file = {record.source: record.id for record in records(program)}
     lines = [line for line in result.out.splitlines() if not line.startswith("   ")]
     forms = {
-        one: r"delivered +6\.0 MB +.*/one\.mp4  \(asset 1\)",
-        two: r"failed +0 B of 6\.0 MB +.*/two\.mp4",
-        three: r"pending +[0-9.]+ MB of 6\.0 MB +.*/three\.mp4",
+        one: r"delivered +6\.0 MB +.*/one\.mp4  to http://[^ ]+/  \(asset 1\)",
+        two: r"failed +0 B of 6\.0 MB +.*/two\.mp4  to http://[^ ]+/",
+        three: r"pending +[0-9.]+ MB of 6\.0 MB +.*/three\.mp4  to http://[^ ]+/",
     }
     assert len(lines) == 3
     for file, form in forms.items():
@@ -117,12 +117,45 @@ def test_a_list_changes_nothing(program, interrupted):
     assert {path.name: path.read_bytes() for path in program.state.iterdir()} == before
 
 
+def test_a_list_says_where_a_recording_went_and_what_became_of_its_file(hive, program, recording, tmp_path):
+    stub, sent = hive(), tmp_path / "sent"
+    sent.mkdir()
+    remarks = {
+        "a.mp4": ("keep", "(asset 1)"), "b.mp4": ("remove", "(asset 2)  (removed after its delivery)"),
+        "c.mp4": (f"move={sent}", f"(asset 3)  (moved to {sent})")}
+    for name, (after, _) in remarks.items():
+        program.send(stub, recording(name=name), "--after", after).check()
+    lines = program.run("list").check().out.splitlines()
+    for name, (_, remark) in remarks.items():
+        (line,) = [line for line in lines if f"/{name}  to {stub.url}/  (asset " in line]
+        assert line.endswith(remark)
+    (tmp_path / "a.mp4").unlink()
+    assert program.run("list").check().out.count("(gone)") == 1
+
+
 # Forgetting.
+
+
+@pytest.mark.parametrize("arguments", [["forget", "--all"], ["prune", "1h"]], ids=" ".join)
+def test_what_would_be_lost_is_said_in_advance(program, delivered, tmp_path, arguments):
+    stub, record = delivered()
+    if arguments[0] == "prune":
+        (tmp_path / "gig.mp4").unlink()
+        record.write(updated_at=record.document["updated_at"] - 7200)
+    dry = program.run(*arguments, "--dry-run").check().out
+    assert f"{record.id}: would be forgotten ({tmp_path}/gig.mp4)." in dry and "1 record would be dropped." in dry
+    assert "gighive-upload cannot delete it from the server any more." in dry
+    assert ("whatever finds it uploads it again" in dry) == (arguments[0] == "forget")
+    assert program.run(*arguments, "--dry-run", "--json").check().outcome["event"] == "would_forget"
+    assert [each.id for each in records(program)] == [record.id]
+    done = program.run(*arguments).check().out
+    assert done == dry.replace("would be ", "")
+    assert records(program) == [] and stub.requests == []
 
 
 def test_a_delivered_recording_can_be_forgotten_and_is_still_known_to_the_server(program, delivered, tmp_path):
     stub, record = delivered()
-    result = program.run("list", "--forget", record.id)
+    result = program.run("forget", record.id)
     assert result.code == 0 and "forgotten" in result.out, result
     assert records(program) == [] and len(stub.recordings) == 1 and stub.requests == []
     result = program.send(stub, *TUS, tmp_path / "gig.mp4")
@@ -134,7 +167,7 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
     for name in ("a.mp4", "b.mp4"):
         assert program.send(stub, *TUS, recording(name=name)).code == 0
     stop(program, stub, recording(SIZE, "c.mp4"), at=AT)
-    assert program.run("list", "--forget").code == 0
+    assert program.run("forget", "--all").code == 0
     assert only_record(program).source.endswith(b"c.mp4")
 
 
@@ -142,7 +175,7 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
 def test_a_forgotten_record_is_gone_after_a_power_cut(hive, program, recording):
     assert program.send(hive(), recording()).code == 0
     record = only_record(program).file
-    code, calls = calls_on_names(program, ["list", "--forget", record.stem])
+    code, calls = calls_on_names(program, ["forget", record.stem])
     assert code == 0 and ("fsync", program.state) in calls[calls.index(("unlink", record)):], calls
 
 
@@ -152,7 +185,7 @@ def test_a_reader_that_ends_early_does_not_stop_the_forgetting(hive, program, re
         assert program.send(stub, *TUS, recording(name=name)).code == 0
     reading, writing = os.pipe()
     os.close(reading)
-    result = program.start("list", "--forget", stdout=writing).wait()
+    result = program.start("forget", "--all", stdout=writing).wait()
     os.close(writing)
     assert result.code == 14 and "standard output failed" in result.err, result
     assert records(program) == []
@@ -162,8 +195,8 @@ def test_what_is_under_way_is_not_forgotten(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, at=AT)
     upload = only_record(program).id
-    result = program.run("list", "--forget", upload)
+    result = program.run("forget", upload)
     assert result.code == 11 and upload in result.err, result
-    assert program.run("list", "--forget").code == 0
+    assert program.run("forget", "--all").code == 0
     assert only_record(program).id == upload
     running.end()

@@ -33,9 +33,9 @@ def listed(tmp_path):
 def test_each_line_names_a_file_and_describes_it(hive, send, rec, listed):
     stub = hive()
     root = rec("a.wav", "b.wav", b"caf\xe9.wav")
-    (root / "b.wav.upload").write_text("label = Beside\nlocation = Hall")
+    (root / "b.wav.upload").write_text("label = Beside\nfield = location=Hall")
     listed(
-        {"file": "rec/a.wav", "label": "{stem}", "org_name": "Löwen", "event_date": "2026-05-01", "rating": 5, "field": {"a": "b=c", "x": "{"}},
+        {"file": "rec/a.wav", "label": "{stem}", "org_name": "Löwen", "event_date": "2026-05-01", "field": {"a": "b=c", "rating": "5", "x": "{"}},
         "", {"label": "From the list", "file": str(root / "b.wav")}, {"file": "?", "file_percent": "rec/caf%E9.wav"})
     send(stub, "--from", "list.jsonl").check()
     assert sent(stub) == [b"a.wav", b"b.wav", b"caf\xe9.wav"]
@@ -173,15 +173,15 @@ def test_a_signal_ends_the_wait_for_a_line(hive, program, rec):
 
 def test_a_dry_run_says_what_would_be_sent(hive, send, rec, program):
     stub = hive()
-    root = rec("a.wav", "b.wav", "empty.wav")
-    (root / "empty.wav").write_bytes(b"")
+    root = rec("a.wav", "b.wav", "large.wav")
+    (root / "large.wav").write_bytes(b"x" * 5000)
     for name in "ab":
         at(root / f"{name}.wav", EVENING)
-    result = send(stub, "-r", "rec", "--label", "{stem}", "--org-name", "Löwen", "--dry-run", **UTC)
+    result = send(stub, "-r", "rec", "--label", "{stem}", "--org-name", "Löwen", "--max-size", "4k", "--dry-run", **UTC)
     assert result.code == 3 and stub.requests == [], result
     line = f"a.wav: would be sent to {stub.url}/ (multipart, 1.0 kB) as \"a\" of 2027-01-15 Löwen."
     assert result.out.splitlines() == [line, line.replace("a.wav", "b.wav").replace('"a"', '"b"'), "2 of 3 would be sent."]
-    assert "empty.wav is empty" in result.err
+    assert "large.wav has 5000 bytes" in result.err
     assert not program.state.exists()
 
 

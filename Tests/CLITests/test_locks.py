@@ -19,7 +19,7 @@ def seen(hive) -> int:
 
 def test_a_lock_that_never_goes_is_a_conflict_and_the_upload_continues_when_it_is_gone(hive, program, upload, recording):
     stub, file = hive(f"PATCH/close-after={CUT}@1", "lock=3600:409:patch@1"), recording(SIZE)
-    result = upload(stub, file, "--retry-max-delay", "10ms", retries=4, seconds=30)
+    result = upload(stub, file, "--set", "retry-max-delay=10ms", retries=4, seconds=30)
     assert result.code == 11, result
     assert "a recording like this" not in result.err
     record = only_record(program)

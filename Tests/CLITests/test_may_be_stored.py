@@ -13,7 +13,7 @@ from records import only_record
 from uploads import of_kind, sha256
 
 SMALL, SIZE = 300_000, 3_000_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def is_told(result, code=16) -> bool:
 
 def test_a_last_answer_that_was_lost_at_a_server_that_moves_uploads_away(hive, program, plain, recording):
     stub, file = hive("take-over=404", "PATCH/lose-answer"), recording(SIZE)
-    result = plain(stub, file, "--response-timeout", "500ms", retries=2)
+    result = plain(stub, file, "--set", "response-timeout=500ms", retries=2)
     assert len(stub.taken_over) == 1 and stub.taken_over[0].sha256 == sha256(file)
     assert is_told(result)
     record = only_record(program)
@@ -58,7 +58,7 @@ def test_a_last_answer_that_was_lost_at_a_server_that_moves_uploads_away(hive, p
 @pytest.mark.parametrize("fault", ["lose-answer", "silent"])
 def test_a_form_whose_answer_says_nothing_may_be_stored(hive, post, recording, fault):
     stub = hive(fault)
-    result = post(stub, recording(SMALL), *SOON, "--response-timeout", "500ms", "--json", retries=3)
+    result = post(stub, recording(SMALL), *SOON, "--set", "response-timeout=500ms", "--json", retries=3)
     assert [request.complete for request in stub.requests] == [True]
     assert [event for event in result.events if event["event"] == "retry"] == []
     assert result.code == 16, result
@@ -100,7 +100,7 @@ def test_a_form_that_was_killed_before_its_last_byte_is_sent_again(hive, program
 def test_a_change_of_permissions_does_not_hide_that_a_form_may_be_stored(hive, program, recording):
     stub, file = hive("silent"), recording(SMALL)
     running = program.start(
-        "send", file, "--multipart-url", stub.url + "/upload", "--progress=none", "--response-timeout", "500ms")
+        "send", file, "--multipart-url", stub.url + "/upload", "--progress=none", "--set", "response-timeout=500ms")
     wait_until(lambda: stub.requests and stub.requests[0].complete)
     os.chmod(file, 0o640)
     assert is_told(running.wait(10))

@@ -42,7 +42,7 @@ def test_sixteen_uploads_that_wait_for_finalize_keep_below_12_mebibytes(hive, pr
     """While GigHive cannot finalize, the next recordings are sent."""
     stub, count = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates), 20
     files = [recording(300_000, f"{number}.mp4") for number in range(count)]
-    options = ["--max-memory", static[0], "--retry-max-delay", "2s"]
+    options = ["--max-memory", static[0], "--set", "retry-max-delay=2s"]
     running = program.start_sending(stub, *files, *TUS, *options, retries=100)
     wait_until(lambda: all_wait(stub) or running.process.poll() is not None, 40)
     stub.set_faults()
@@ -53,7 +53,7 @@ def test_sixteen_uploads_that_wait_for_finalize_keep_below_12_mebibytes(hive, pr
 def test_a_watcher_s_worker_keeps_its_ceiling_while_sixteen_uploads_wait_for_finalize(hive, watch, rec, certificates):
     stub = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates, user="uploader")
     files = [write(rec / f"{number}.wav", 300_000) for number in range(20)]
-    watching = watch(stub, "--protocol", "tus", "--retry-max-delay", "2s")
+    watching = watch(stub, "--protocol", "tus", "--set", "retry-max-delay=2s")
     wait_until(lambda: all_wait(stub) or "memory" in watching.log, 40)
     stub.set_faults()
     has(stub, *files, seconds=60)

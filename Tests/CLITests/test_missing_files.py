@@ -1,4 +1,4 @@
-"""Files that are missing: gone, or waiting for their drive. `list --prune` drops records of those that are gone."""
+"""Files that are missing: gone, or waiting for their drive. `prune` drops records of those that are gone."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     stub, record = interrupted()
     (tmp_path / "gig.mp4").unlink()
     assert is_passed_over(program, "gone")
-    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (gone)") and file_states(program) == ["gone"]
+    assert program.run("list").out.splitlines()[0].endswith("  (gone)") and file_states(program) == ["gone"]
     result = program.run("resume", record.id, env=PASSWORD)
     assert result.code == 3, result
     assert "gig.mp4 is gone" in result.err and f"gighive-upload cancel {record.id}" in result.err
@@ -141,7 +141,7 @@ def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recor
     stick.remove()
     assert stick.place.is_dir()
     assert is_passed_over(program, "waiting for its drive")
-    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (waiting for its drive)")
+    assert program.run("list").out.splitlines()[0].endswith("  (waiting for its drive)")
     assert file_states(program) == ["waiting"]
     assert program.run("resume", only_record(program).id, env=PASSWORD).code == 3
     stick.insert()
@@ -226,8 +226,9 @@ def age(program, seconds):
 
 def prune(program, limit, count) -> bool:
     before = len(records(program))
-    result = program.run("list", "--prune", limit).check()
-    assert result.out == f"{count} record{'' if count == 1 else 's'} dropped.\n", result
+    result = program.run("prune", limit).check()
+    *lines, summary = result.out.splitlines()
+    assert summary == f"{count} record{'' if count == 1 else 's'} dropped." and len(lines) == count, result
     assert before - len(records(program)) == count
     return True
 
@@ -290,10 +291,10 @@ def test_pruning_has_an_event_for_each_record(program, delivered, tmp_path):
     _, record = delivered()
     (tmp_path / "gig.mp4").unlink()
     age(program, 60)
-    result = program.run("list", "--prune", "1m", "--json").check()
+    result = program.run("prune", "1m", "--json").check()
     (event,) = result.events
     assert (event["event"], event["id"], event["exit_code"]) == ("forgotten", record.id, 0)
-    assert program.run("list", "--prune", "1m", "--json").check().out == ""
+    assert program.run("prune", "1m", "--json").check().out == ""
 
 
 NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]
@@ -301,15 +302,15 @@ NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]
 
 @pytest.mark.parametrize("age", NO_AGES)
 def test_an_age_that_is_none_is_a_usage_error(run, age):
-    result = run("list", "--prune", age)
-    assert result.code == 2 and "--prune" in result.err and "30d" in result.err, result
+    result = run("prune", "--", age)
+    assert result.code == 2 and "30d" in result.err, result
 
 
 @pytest.mark.parametrize("age", ["1ms", "30d", "9223372036854775807ms"])
 def test_ages_take_their_units(run, age):
-    assert run("list", "--prune", age).check().out == "0 records dropped.\n"
+    assert run("prune", age).check().out == "0 records dropped.\n"
 
 
-@pytest.mark.parametrize("arguments", [["--prune", "1d", "--forget"], ["--prune", "1d", "5e1f0a77"], ["--prune"]])
+@pytest.mark.parametrize("arguments", [["1d", "--all"], ["1d", "5e1f0a77"], []])
 def test_pruning_chooses_by_age_alone(run, arguments):
-    assert run("list", *arguments).code == 2
+    assert run("prune", *arguments).code == 2

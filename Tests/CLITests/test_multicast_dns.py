@@ -11,7 +11,7 @@ from program import wait_until
 pytestmark = pytest.mark.native
 
 NAME = "gighive.local"
-SOON = ["--resolve-timeout", "1s"]
+SOON = ["--connect-timeout", "1s"]
 """Half of it is for multicast DNS."""
 
 
@@ -111,7 +111,7 @@ def test_without_an_interface_nobody_is_asked(run, recording):
 
 def test_a_name_that_nobody_answers_for_is_one_to_try_again(sent):
     server = Server(lambda query: [])
-    result, _ = sent(server, *SOON, "--retries", "1", "--retry-max-delay", "1ms")
+    result, _ = sent(server, *SOON, "--retry", "1", "--set", "retry-max-delay=1ms")
     assert result.code == 4 and "Retrying" in result.err, result
     assert sum("* asking for" in line for line in result.err.splitlines()) == 2
 
@@ -155,7 +155,7 @@ def test_a_signal_ends_the_wait_for_an_answer(start, recording):
     server = Server(lambda query: [])
 
     def test():
-        running = start("send", recording(), "--multipart-url", f"http://{NAME}:9/x", "--resolve-timeout", "10m")
+        running = start("send", recording(), "--multipart-url", f"http://{NAME}:9/x", "--connect-timeout", "10m")
         wait_until(lambda: server.queries)
         running.signal(signal.SIGTERM)
         return running.wait(20)

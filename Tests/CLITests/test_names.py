@@ -44,8 +44,8 @@ def test_an_address_that_keeps_silent_gets_one_attempt(run, hive, recording, tmp
         stub = hive(user=None, host="127.0.0.2")
         with socket.create_server(("127.0.0.1", stub.port)):
             result = run(
-                "send", recording(), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--response-timeout", "1s",
-                "--retry-max-delay", "10ms", "--verbose", retries=1).check()
+                "send", recording(), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--set", "response-timeout=1s",
+                "--set", "retry-max-delay=10ms", "--verbose", retries=1).check()
         tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
         assert tried[:2] == [f"127.0.0.1:{stub.port}", f"127.0.0.2:{stub.port}"], tried
 
@@ -62,7 +62,7 @@ def test_a_name_server_that_drops_questions_for_ipv6_costs_little_and_once(run, 
         stub = hive("hang-up=3:fin", user=None)
         result = run(
             "send", recording(3_000_000), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--chunk-size", "1M",
-            "--resolve-timeout", "3s", "--retry-max-delay", "10ms", "--verbose", retries=5).check()
+            "--connect-timeout", "3s", "--set", "retry-max-delay=10ms", "--verbose", retries=5).check()
         assert result.err.count("* connecting to ") > 2, result
         # One lookup of both, and one for IPv4 alone.
         assert answers_ipv6 or asked.count(28) <= 2 and asked.count(1) <= 3, asked
@@ -89,7 +89,7 @@ def test_after_a_stall_segments_are_short(run, recording):
         thread.start()
         result = run(
             "send", recording(30_000_000), "--server", f"http://127.0.0.1:{server.getsockname()[1]}", "--protocol", "multipart",
-            "--label", "x", "--stall-timeout", "1s", "--retry-max-delay", "10ms", retries=1, env=PASSWORD)
+            "--label", "x", "--set", "stall-timeout=1s", "--set", "retry-max-delay=10ms", retries=1, env=PASSWORD)
         thread.join()
     assert result.code == 4 and lengths[0] > 1220 >= lengths[1], (result, lengths)
 
@@ -228,8 +228,8 @@ def test_where_it_would_be_used_it_is_named_and_nothing_is_sent(run, hive, recor
 
 
 @pytest.mark.parametrize("scheme, login, words", [
-    ("http", "", ["requires a user name and a password (407)", "--proxy-password-file"]),
-    ("https", "me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "--proxy-user"]),
+    ("http", "", ["requires a user name and a password (407)", "proxy-password-file"]),
+    ("https", "me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "netrc"]),
 ])  # fmt: skip
 def test_a_proxy_that_refuses_a_password_differs_from_one_that_got_none(run, hive, recording, scheme, login, words):
     proxy = hive(answer=answer("407 Proxy Authentication Required"))

@@ -315,7 +315,7 @@ def test_a_record_that_may_not_grow_is_an_error_of_the_state_directory(hive, pro
 def test_too_few_descriptors_end_it_at_once(hive, program, recording, certificates, limit, way):
     stub = hive(tls=certificates)
     result = program.send(
-        stub, recording(), "--protocol", way, "--json", "--retries", "5",
+        stub, recording(), "--protocol", way, "--json", "--retry", "5",
         preexec_fn=limited(resource.RLIMIT_NOFILE, limit))
     if result.code == 0 and limit == 13:
         return

@@ -28,11 +28,11 @@ def test_a_password_reaches_the_server_as_the_bytes_that_it_is(program, hive, re
     elif kind.endswith("netrc"):
         if name == "quotes and backslashes" and kind == "netrc":
             pytest.skip("a quote inside of a word of netrc is for quoted ones")
-        options = ["--netrc-file", "netrc"]
+        options = ["--netrc=netrc"]
     else:
-        options, url = ["--proxy", stub.url, "--proxy-user", "uploader"], "http://192.0.2.1/upload"
+        options, url = ["--proxy", stub.url, "--set", "proxy-user=uploader"], "http://192.0.2.1/upload"
         if kind == "proxy's file":
-            options += ["--proxy-password-file", "hard"]
+            options += ["--set", "proxy-password-file=hard"]
         elif kind == "proxy's environment":
             environment = {"GIGHIVE_PROXY_PASSWORD": os.fsdecode(password)}
         else:

@@ -3,7 +3,7 @@
 from uploads import is_delivered, kinds, of_kind, sha256
 
 SIZE = 3_000_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 FORM_BYTES = 100_000
 """What a form and the small requests add, at most."""
 

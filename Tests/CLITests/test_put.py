@@ -122,7 +122,7 @@ def test_what_a_kill_interrupts_is_sent_again(hive, program, recording):
 def test_after_the_last_byte_too(hive, put, program, recording):
     stub = hive("other/lose-answer@1")
     file = recording(100_000, name="a.wav")
-    assert put(stub, file, "--retries", "0").code == 4
+    assert put(stub, file, "--retry", "0").code == 4
     assert put(stub, file).check()
     assert [target for target, _ in objects(stub)] == ["/bucket/a.wav"] * 2
 
@@ -132,7 +132,7 @@ def test_after_the_last_byte_too(hive, put, program, recording):
 
 def test_a_watcher_delivers_and_removes_what_it_may(hive, program, watch, tmp_path):
     stub = hive()
-    watching = watch(None, "--put-url", stub.url + "/bucket/", "--after", "delete", "--trust-server")
+    watching = watch(None, "--put-url", stub.url + "/bucket/", "--after", "remove", "--trust-server")
     file = write(tmp_path / "rec" / "a.wav")
     content = sha256(file)
     watching.says("a.wav: removed after its delivery.")

@@ -17,7 +17,7 @@ def test_a_refusal_with_broken_content_is_still_that_refusal(hive, send, recordi
 
 def test_a_refusal_whose_content_never_comes_is_still_that_refusal(start, recording, deaf_server):
     url = deaf_server(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\nhalf")
-    running = start("send", recording(), "--multipart-url", url, "--response-timeout", "300ms")
+    running = start("send", recording(), "--multipart-url", url, "--set", "response-timeout=300ms")
     assert running.wait(20).code == 6
 
 
@@ -29,7 +29,7 @@ def test_a_refusal_whose_content_never_comes_is_still_that_refusal(start, record
 def test_gighives_500s_are_told_apart(hive, send, recording, message, code, words):
     document = f'{{"error":"Server Error","message":"{message}"}}'
     stub = hive(answer=answer("500 Internal Server Error", document))
-    result = send(stub, recording(), "--protocol", "multipart", "--retry-max-delay", "10ms", retries=1)
+    result = send(stub, recording(), "--protocol", "multipart", "--set", "retry-max-delay=10ms", retries=1)
     assert result.code == code and words in result.err, result
     assert len(stub.requests) == (2 if code == 9 else 1)
 
@@ -39,7 +39,7 @@ def test_whoever_gave_no_credentials_is_told_so(hive, run, recording):
     assert result.code == 6 and "No credentials were given. Give a user name" in result.err, result
 
 
-@pytest.mark.parametrize("option", ["--cacert", "--capath", "--cert"])
+@pytest.mark.parametrize("option", ["--cacert", "--cert"])
 def test_a_missing_file_of_certificates_is_named_with_its_reason(post, hive, recording, certificates, option):
     result = post(hive(tls=certificates), recording(), option, "nowhere.pem")
     assert result.code == 5, result

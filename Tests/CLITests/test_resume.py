@@ -119,7 +119,7 @@ def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program
     first.stop()
     location = only_record(program).document["upload_url"]
     second = hive(tus=False, port=first.port)
-    result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retries", "1")
+    result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retry", "1")
     assert result.code == 7 and "did not come from the server" in result.err, result
     assert only_record(program).document["upload_url"] == location
     program.send(second, file, "--protocol", "multipart").check()
@@ -175,14 +175,14 @@ def test_options_that_are_given_now_count(hive, program, recording):
 
 
 TRANSIENT = [
-    ["--limit-rate", "50M"], ["--stall-timeout", "20s"], ["--max-time", "1h"], ["--retry-max-delay", "1s"], ["--label", "now"],
-    ["--header", "X-Now: yes"], ["--insecure"], ["--congestion", "reno"], ["--chunk-size", "1M"], ["-v"], ["--shared-secrets"],
+    ["--limit-rate", "50M"], ["--set", "stall-timeout=20s"], ["--max-time", "1h"], ["--set", "retry-max-delay=1s"], ["--label", "now"],
+    ["--header", "X-Now: yes"], ["--insecure"], ["--set", "congestion=reno"], ["--chunk-size", "1M"], ["-v"], ["--set", "shared-secrets=yes"],
     ["--proxy", ""], ["--max-memory", "64G"],
 ]
 
 
 def test_options_that_are_given_now_count_for_this_time_only(program, interrupted):
-    stub, record = interrupted("--retry-max-delay", "3s", "--header", "X-Then: yes")
+    stub, record = interrupted("--set", "retry-max-delay=3s", "--header", "X-Then: yes")
     stub.set_faults("head/status=503")
     for options in TRANSIENT:
         assert program.run("resume", record.id, *options, env=PASSWORD).code == 9, options
@@ -212,7 +212,7 @@ def test_options_of_a_later_version_stay_in_the_record(program, interrupted):
     assert "from-the-future=yes" in only_record(program).document["note"]
 
 
-@pytest.mark.parametrize("options", [["--user", "uploader", "--password-file", "new"], ["--netrc-file", "netrc"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["--user", "uploader", "--password-file", "new"], ["--netrc=netrc"]], ids=" ".join)
 def test_other_credentials_are_those_of_the_next_time_too(program, interrupted, tmp_path, options):
     private(tmp_path / "old", "wrong")
     stub, record = interrupted("--header-file", private(tmp_path / "headers", "X-Key: k"))
@@ -225,7 +225,7 @@ def test_other_credentials_are_those_of_the_next_time_too(program, interrupted, 
     assert program.run("resume", record.id, *options, "--max-time", "1h").code == 9
     note = only_record(program).document["note"]
     assert "somebody" not in note and "/old" not in note and "max-time" not in note and "header-file=" in note
-    assert f"{tmp_path}/{options[-1]}" in note
+    assert f"{tmp_path}/{options[-1].removeprefix('--netrc=')}" in note
     stub.set_faults()
     program.run("resume", "--all", cwd="/").check()
     assert is_delivered(stub, tmp_path / "gig.mp4")
@@ -238,7 +238,7 @@ def test_a_permission_is_kept_with_the_credentials_that_need_it(program, interru
     stub.set_faults("head/status=503")
     options = ["--user", "uploader", "--password-file", "open"]
     assert program.run("resume", record.id, *options).code == 2
-    assert program.run("resume", record.id, *options, "--shared-secrets").code == 9
+    assert program.run("resume", record.id, *options, "--set", "shared-secrets=yes").code == 9
     stub.set_faults()
     program.run("resume", "--all").check()
 
@@ -253,7 +253,7 @@ def test_the_rate_of_the_record_can_be_lifted(program, interrupted, tmp_path):
 
 def test_the_way_of_requests_is_kept(hive, program, recording):
     stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, "--method-override", "--chunk-size", "2M", at=1_500_000, creation=0)
+    stop(program, stub, file, "--set", "method-override=yes", "--chunk-size", "2M", at=1_500_000, creation=0)
     stub.set_faults("deny-patch")
     assert go_on(program, stub, file, "resume").code == 0
     assert [request.content_length for request in of_kind(stub, "patch")] == [2_000_000, 2_000_000, SIZE - 5_500_000]
@@ -280,7 +280,7 @@ def test_a_password_from_the_environment_has_to_be_there_again(hive, program, re
 
 CREDENTIALS = {
     "another user": ["--user", "uploader", "--password-file", "good"],
-    "netrc": ["--netrc-file", "netrc"],
+    "netrc": ["--netrc=netrc"],
     "bearer": ["--bearer-file", "good"],
     "guest": ["--upload-token-file", "good"],
 }

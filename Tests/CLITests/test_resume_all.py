@@ -87,7 +87,7 @@ def test_what_another_process_begins_in_the_meantime_is_passed_over_as_well(hive
     """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""
     stub = hive()
     stopped(stub, "a")
-    (second,) = stopped(stub, "b", options=["--retry-max-delay", "2s"])
+    (second,) = stopped(stub, "b", options=["--set", "retry-max-delay=2s"])
     in_order(program, "a", "b")
     stub.set_faults("PATCH/slow-read=1.5e6")
     running = program.start("resume", "--all", "-j2", "--json", *strict, env=PASSWORD)
@@ -217,7 +217,7 @@ def test_the_kind_of_the_destination_counts(hive, program, recording, option, co
 )
 def test_wrong_choices_are_usage_errors(run, arguments, words):
     result = run("resume", *arguments)
-    assert result.code == 2 and words in result.err and len(result.err.splitlines()) == 1, result
+    assert result.code == 2 and words in result.err and len(result.err.splitlines()) == 2, result
 
 
 # Several at once.

@@ -7,34 +7,35 @@ import pytest
 from program import private, trust
 from records import only_record
 from secrets_bench import PROXY_PASSWORD, Proxy
-from test_help import options_of
+from test_help import options_of, settings
 from test_tls import key_pin
 
-ARGUMENTS = options_of("send")
-"""What each option takes, by the help."""
+SETTINGS = settings()
+ARGUMENTS = {**options_of("send"), **SETTINGS}
+"""What each option takes, by the help and, for those of configuration files, the reference."""
 DESTINATIONS = {
     "server", "multipart-url", "tus-url", "put-url", "put-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
     "overwrite", "webdav"}
-ENDING = {"help", "dry-run", "from"}
-"""Nothing is sent, or no file is named."""
+ENDING = {"help", "dry-run", "from", "set", "retry"}
+"""Nothing is sent, no file is named, or each of the tests has it."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}
 VALUES = {
     "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
-    "congestion": "reno", "retry-for": "1s", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
-    "after": "keep", "progress": "none", "color": "always", "retries": "0", "file-name": "other.mp4", "match": "*.wav",
-    "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "64G", "cert": "client.pem",
-    "key": "client.pem", "rating": "5", "state-dir": "{state}", "cacert": "{cacert}", "capath": "{capath}", "pin": "{pin}",
+    "congestion": "reno", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
+    "after": "keep", "progress": "none", "color": "always", "file-name": "other.mp4", "match": "*.wav",
+    "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
+    "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "pin": "{pin}",
 }
 """The others follow from the name of the argument."""
-BY_ARGUMENT = {"SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
+BY_ARGUMENT = {"yes": "yes", "SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
 FILES = {
-    "header-file": "X-Rack: 7\n", "config": "", "netrc-file": "machine 127.0.0.1 login a password b\n",
+    "header-file": "X-Rack: 7\n", "config": "", "netrc": "machine 127.0.0.1 login a password b\n",
     "proxy-password-file": PROXY_PASSWORD + "\n",
 }
 BESIDE = {
-    "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "{proxy}", "--proxy-user", "proxy-user"],
+    "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "{proxy}", "--set", "proxy-user=proxy-user"],
     "proxy-user": ["--proxy", "{proxy}"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
-    "trust-server": ["--after", "delete"], "trust-settle": ["--after", "delete"], "key": ["--cert", "client.pem"],
+    "trust-server": ["--after", "remove"], "trust-settle": ["--after", "remove"], "key": ["--cert", "client.pem"],
     "json-progress": ["--json"], "upload-token-file": ["--field", "tos_accepted=true"],
 }
 """Options that another one needs."""
@@ -46,23 +47,22 @@ def options(tmp_path, certificates, program):
     """An option with its argument, and what it needs beside it."""
     pair = [certificates.client_certificate, certificates.client_key]
     private(tmp_path / "client.pem", b"".join(Path(file).read_bytes() for file in pair))
-    private(tmp_path / ".netrc", FILES["netrc-file"])
+    private(tmp_path / ".netrc", FILES["netrc"])
     proxy = Proxy()
     words = {
-        "{state}": program.state, "{cacert}": certificates.cacert, "{capath}": certificates.capath,
+        "{state}": program.state, "{cacert}": certificates.cacert,
         "{pin}": key_pin(certificates.certificate), "{proxy}": proxy.url,
     }
 
     def options(name):
-        found, argument = [f"--{name}"], ARGUMENTS[name]
-        if name in VALUES:
-            found.append(VALUES[name])
-        elif argument == "FILE":
+        argument = ARGUMENTS[name]
+        value = VALUES.get(name) or BY_ARGUMENT.get(argument, "")
+        if argument == "FILE" and name not in VALUES:
             private(tmp_path / name, FILES.get(name, "secret\n"))
-            found.append(name)
-        elif argument:
-            found.append(BY_ARGUMENT[argument])
-        return [words.get(word, word) for word in found + BESIDE.get(name, [])]
+            value = name
+        value = words.get(value, value)
+        found = ["--set", f"{name}={value}"] if name in SETTINGS else [f"--{name}={value}" if argument else f"--{name}"]
+        return found + [words.get(word, word) for word in BESIDE.get(name, [])]
 
     yield options
     proxy.stop()
@@ -76,17 +76,17 @@ def test_an_upload_with_this_option_is_resumed(run, hive, program, certificates,
     if name == "to":
         configuration = tmp_path / ".config" / "gighive-upload" / "gighive-upload.conf"
         configuration.parent.mkdir(parents=True)
-        private(configuration, "[stage]\nnotes = x\n")
+        private(configuration, "[stage]\nfield = notes=x\n")
     what = "rec" if name in FOR_DIRECTORIES else "rec/take.wav"
-    given = [*options(name), *([] if name == "retry-for" else ["--retries", "0"])]
-    environment = dict(password for option, password in PASSWORDS.items() if f"--{option}" in given)
+    given = [*options(name), "--retry", "0"]
+    environment = dict(password for option, password in PASSWORDS.items() if any(f"{option}=" in word for word in given))
     destination = ["--server", stub.url, "--label", "L", "--protocol", "tus"]
-    if name not in ("cacert", "capath", "insecure"):
+    if name not in ("cacert", "insecure"):
         destination += trust(stub)
     sent = run("send", what, *destination, *given, env=environment, retries=None)
     assert sent.code == 9, sent
     stub.set_faults()
-    run("resume", only_record(program).id, "--retries", "0", env=environment, retries=None).check()
+    run("resume", only_record(program).id, "--retry", "0", env=environment, retries=None).check()
     assert len(stub.recordings) == 1
 
 
@@ -96,4 +96,17 @@ def test_options_for_directories_in_a_configuration_are_for_directories(run, hiv
     configuration = private(tmp_path / "station.conf", "min-size = 1M\nmatch = *.mp4\nexclude = *.wav\nlabel = L\n")
     run("send", "take.wav", "--config", configuration, "--server", stub.url, "--user", "uploader",
         env={"GIGHIVE_PASSWORD": "secret"}).check()
+    assert len(stub.recordings) == 1
+
+
+def test_what_a_record_has_can_be_taken_back_for_one_resume(run, hive, program, certificates, recording):
+    stub = hive("create/status=503", tls=certificates, user=None)
+    recording()
+    sent = run("send", "gig.mp4", "--server", stub.url, "--label", "L", "--protocol", "tus", "--insecure")
+    assert sent.code == 9, sent
+    stub.set_faults()
+    id = only_record(program).id
+    assert run("resume", id, "--no-insecure").code == 5
+    assert stub.recordings == []
+    run("resume", id).check()
     assert len(stub.recordings) == 1

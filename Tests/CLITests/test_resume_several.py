@@ -92,7 +92,7 @@ def test_a_beginning_that_several_have_is_a_usage_error(program, three):
 WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "ABCDEF01", "\x1b[31m", "a\nb", b"\xff", "%41"]
 
 
-@pytest.mark.parametrize("command", ["resume", "cancel", "delete", "list --forget"])
+@pytest.mark.parametrize("command", ["resume", "cancel", "delete", "forget"])
 def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted, command):
     stub, _ = interrupted()
     before = sorted(path.name for path in program.state.iterdir())
@@ -104,19 +104,20 @@ def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted, comman
     assert sorted(path.name for path in program.state.iterdir()) == before
 
 
-@pytest.mark.parametrize("arguments", [["resume"], ["resume", "--all", "abc"], ["cancel"], ["delete"], ["list", "abc"]])
+@pytest.mark.parametrize("arguments", [["resume"], ["resume", "--all", "abc"], ["cancel"], ["delete"], ["forget"], ["forget", "--all", "abc"], ["prune"],
+     ["list", "abc"]])
 def test_a_command_without_what_it_is_about_is_a_usage_error(run, arguments):
     result = run(*arguments)
-    assert result.code == 2 and len(result.err.splitlines()) == 1, result
+    assert result.code == 2 and result.err.splitlines()[1:] == [f"See gighive-upload help {arguments[0]}."], result
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["resume", "--all", "--protocol", "tus"], ["resume", "--all", "--threshold", "1"], ["resume", "--all", "--forget"],
+    [["resume", "--all", "--protocol", "tus"], ["resume", "--all", "--threshold", "1"], ["prune", "1d", "--all"],
      ["cancel", "x", "-j", "2"], ["cancel", "x", "--server", "http://x"], ["send", "x", "--strict"],
      ["cancel", "x", "--label", "L"], ["cancel", "x", "--all"], ["delete", "x", "--all"], ["list", "--all"],
-     ["list", "--user", "x"], ["send", "x", "--all"], ["send", "x", "--forget"],
-     ["resume", "--all", "--prune", "1d"]],
+     ["list", "--user", "x"], ["send", "x", "--all"], ["list", "--quiet"],
+     ["forget", "x", "--user", "x"]],
     ids=" ".join,
 )
 def test_an_option_of_another_command_is_a_usage_error(run, arguments):

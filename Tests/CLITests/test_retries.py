@@ -10,7 +10,7 @@ from test_connecting import unused_port
 from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
 
 SIZE = 5_000_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 
 
 def retries(result) -> list[dict]:
@@ -38,7 +38,7 @@ def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, tmp_pa
     port, file, told = unused_port(), recording(SIZE), tmp_path / "events"
     command = ["send", "--server", f"http://127.0.0.1:{port}", "--label", "L", "--user", "uploader", *TUS, file, "--json"]
     with open(told, "wb") as events:
-        running = program.start(*command, "--retry-max-delay", "300ms", env=PASSWORD, retries=100, stdout=events)
+        running = program.start(*command, "--set", "retry-max-delay=300ms", env=PASSWORD, retries=100, stdout=events)
     wait_until(lambda: '"event":"retry"' in told.read_text(), what="a retry")
     assert "refused" in told.read_text()
     with HiveStub(port=port) as stub:
@@ -49,7 +49,7 @@ def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, tmp_pa
 def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, recording, tmp_path):
     first, file = hive("PATCH/slow-read=2e6", store=str(tmp_path)), recording(SIZE)
     running = program.start_sending(
-        first, *TUS, file, "--retry-max-delay", "300ms", "--connect-timeout", "2s", retries=100)
+        first, *TUS, file, "--set", "retry-max-delay=300ms", "--connect-timeout", "2s", retries=100)
     wait_until(lambda: first.uploads and first.uploads[0].offset > 2_000_000)
     first.stop()
     time.sleep(0.5)
@@ -140,7 +140,7 @@ def test_quiet_tells_the_end_only(hive, send, recording):
 @pytest.mark.parametrize("fault", ["reset-after=1000", "status=503"])
 def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived(hive, post, recording, fault):
     stub = hive(fault)
-    result = post(stub, recording(), *SOON, "--response-timeout", "500ms", "--json", retries=3)
+    result = post(stub, recording(), *SOON, "--set", "response-timeout=500ms", "--json", retries=3)
     assert result.code in (4, 16), result
     assert len(stub.requests) == 1 and retries(result) == []
 

@@ -170,7 +170,7 @@ def test_an_upload_that_failed_is_resumed_and_others_are_left_alone(s3, put, rec
 
 def test_a_watcher_delivers_to_a_bucket(s3, watch, rec):
     stub, file = s3(), write(rec / "a.wav")
-    options = ["--s3", "s3://bucket/{name}", "--s3-endpoint", stub.url, "--after", "delete", "--trust-server"]
+    options = ["--s3", "s3://bucket/{name}", "--s3-endpoint", stub.url, "--after", "remove", "--trust-server"]
     watching = watch(None, rec, *options, named=False, env=ENVIRONMENT)
     watching.says("a.wav: removed after its delivery.")
     watching.stop()

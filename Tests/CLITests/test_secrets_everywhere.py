@@ -54,9 +54,9 @@ MOODS = {
     "unauthorized": (["early-status=401"], [], ""),
     "forbidden": (["early-status=403"], [], ""),
     "too large": (["early-status=413:rst"], [], ""),
-    "server failure": (["early-status=500"], ["--retries", "1", "--retry-max-delay", "5ms"], ""),
+    "server failure": (["early-status=500"], ["--retry", "1", "--set", "retry-max-delay=5ms"], ""),
     "lost": (["close-after=10", "spool"], [], ""),
-    "silent": (["silent"], ["--response-timeout", "50ms"], ""),
+    "silent": (["silent"], ["--set", "response-timeout=50ms"], ""),
     "garbage": (["garbage"], [], ""),
     "wrong checksum": (["wrong-checksum"], [], ""),
     "redirected": ([f"http-redirect=303:{FAR}"], [], ""),
@@ -94,7 +94,7 @@ def upload(program, hive, proxy, recording, certificates, secrets, tmp_path):
             "tus": ["--tus-url", f"{stub.url}/tus/?token={QUERY_TOKEN}"],
         }[destination]
         pair = ["--cacert", certificates.cacert, "--cert", certificates.client_certificate, "--key", "client.key"]
-        through = ["--proxy", proxy(fault).url, "--proxy-user", "proxy-user", "--proxy-password-file", "proxy-password"]
+        through = ["--proxy", proxy(fault).url, "--set", "proxy-user=proxy-user", "--set", "proxy-password-file=proxy-password"]
         arguments = [*goes, *CREDENTIALS[kind], *pair, *through, *more, *output]
         running = program.start("send", file, *arguments, env={"GIGHIVE_PASSWORD": PASSWORD})
         return stub, running
@@ -158,7 +158,7 @@ def test_what_is_said_of_an_interrupted_upload_holds_no_secret(upload, program, 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_shows_no_secret(upload, secrets, number):
-    stub, running = upload("password file", "silent", "--verbose", "--response-timeout", "60s")
+    stub, running = upload("password file", "silent", "--verbose", "--set", "response-timeout=60s")
     wait_until(lambda: stub.requests)
     running.signal(number)
     result = running.wait(10)
@@ -173,7 +173,7 @@ MISTAKES = {
     "a token as an option": ["--server", "https://hive.example/", f"--bearer={BEARER}"],
     "a password in the proxy's address": ["--server", "https://a/", "--proxy", f"http://me:{PROXY_PASSWORD}@b/"],
     "a password with the proxy's user": [
-        "--server", "https://a/", "--proxy", "http://b/", "--proxy-user", f"me:{PROXY_PASSWORD}"],
+        "--server", "https://a/", "--proxy", "http://b/", "--set", f"proxy-user=me:{PROXY_PASSWORD}"],
     "a broken address with a password": ["--server", f"https://uploader:{PASSWORD}@[hive/"],
     "a broken proxy with a password": ["--server", "https://a/", "--proxy", f"http://me:{PROXY_PASSWORD}@[b/"],
     "a broken address with a token": ["--multipart-url", f"https://hive example/?token={QUERY_TOKEN}"],
@@ -212,7 +212,7 @@ def test_a_token_that_cannot_be_sent_is_not_shown(post, hive, recording, secrets
 
 
 def test_the_process_list_shows_no_secret(upload, secrets):
-    stub, running = upload("password file", "silent", "--response-timeout", "60s")
+    stub, running = upload("password file", "silent", "--set", "response-timeout=60s")
     wait_until(lambda: stub.requests)
     for name in ("cmdline", "comm"):
         assert not secrets.shown_in(Path(f"/proc/{running.pid}/{name}").read_bytes())

@@ -51,9 +51,9 @@ def shown(**changes) -> str:
 
 def test_without_anything_nothing_is_created(program):
     result = program.run("status")
-    assert (result.code, result.out, result.err) == (0, f"Not watching. State directory: {program.state}\n", "")
+    assert (result.code, result.out, result.err) == (3, f"Not watching. State directory: {program.state}\n", "")
     result = program.run("status", "--json")
-    assert result.code == 0 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
     assert not program.state.exists()
 
 
@@ -64,7 +64,7 @@ def test_without_a_watcher_the_records_are_counted(hive, program, recording):
     assert program.send(stub, *TUS, recording(SIZE, "two.mp4")).code == 6
     stop(program, stub, recording(SIZE, "three.mp4"), at=SIZE // 2)
     result = program.run("status", "--json")
-    assert result.code == 0 and result.outcome == {"watching": False, "pending_count": 1, "failed_count": 1}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 1, "failed_count": 1}
     assert "1 pending and 1 failed uploads: gighive-upload list\n" in program.run("status").out
     directory = program.directory / "state directory"
     directory.symlink_to(program.state)
@@ -94,7 +94,7 @@ def test_a_dead_watchers_status_is_not_shown(program, watcher):
         pass  # Closing any descriptor of the file releases the lock, as the end of the process does.
     assert path.exists()
     result = program.run("status", "--json")
-    assert result.code == 0 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
 
 
 def test_a_watcher_that_has_just_started_has_no_status(program, watcher):

@@ -41,7 +41,7 @@ def test_a_template_says_what_is_known_of_each_file(hive, run, rec):
     stub = hive(user=None)
     root = rec("b.final.wav", "night/a.wav")
     at(root / "b.final.wav", EVENING), at(root / "night" / "a.wav", NIGHT)
-    options = ["--label", "{stem} of {date}", "--notes", "{name} {{{dir}}} {time}", "--field", "host={host}"]
+    options = ["--label", "{stem} of {date}", "--field", "notes={name} {{{dir}}} {time}", "--field", "host={host}"]
     run("send", "-r", "rec", "--server", stub.url, *options, **UTC).check()
     first, second = forms(stub)
     assert first["label"] == "b.final of 2027-01-15" and first["notes"] == "b.final.wav {rec} 22-30"
@@ -81,7 +81,7 @@ def test_resuming_sends_the_same_values(hive, program, recording):
     stub = hive(keep_body=1 << 16)
     file = at(recording(6_000_000), EVENING)
     # A change of the name or the time afterwards makes no difference.
-    options = ["--label", "{stem} {{x}} {date}", "--field", "tag={name}", "--day-starts", "06:00"]
+    options = ["--label", "{stem} {{x}} {date}", "--field", "tag={name}", "--set", "day-starts=06:00"]
     stop(program, stub, file, *options, at=3_000_000)
     note = only_record(program).document["note"]
     assert "day-starts" not in note and "%7B%7Bx%7D%7D" in note
@@ -114,7 +114,7 @@ def test_files_of_directories_get_the_date_of_their_modification(hive, run, rec)
     at(root / "a.wav", EVENING), at(root / "b.wav", NIGHT)
     base = ["send", "-r", "rec", "--server", stub.url, "--label", "x", "--again"]
     run(*base, **UTC).check()
-    run(*base, "--day-starts", "06:00", **UTC).check()
+    run(*base, "--set", "day-starts=06:00", **UTC).check()
     run(*base, "--event-date", "2026-01-02", **UTC).check()
     assert [form["event_date"] for form in forms(stub)] == [
         "2027-01-15", "2027-01-16", "2027-01-15", "2027-01-15", "2026-01-02", "2026-01-02"]
@@ -125,7 +125,7 @@ def test_the_default_date_does_not_make_another_upload_of_it(hive, run, rec):
     at(rec("a.wav") / "a.wav", NIGHT)
     base = ["send", "-r", "rec", "--server", stub.url, "--label", "x"]
     run(*base, **UTC).check()
-    for more in (["--day-starts", "06:00"], ["--event-date", "mtime"], ["--event-date", "today"]):
+    for more in (["--set", "day-starts=06:00"], ["--event-date", "mtime"], ["--event-date", "today"]):
         run(*base, *more, **UTC).check()
         assert len(forms(stub)) == 1
     run(*base, "--event-date", "2026-01-02", **UTC).check()

@@ -44,7 +44,7 @@ def test_a_rate_is_not_exceeded(any_hive, send, recording):
 
 def test_a_low_rate_is_no_stall(hive, send, recording):
     stub, file = hive(), recording(60_000)
-    send(stub, file, "--limit-rate", "30k", "--stall-timeout", "300ms").check()
+    send(stub, file, "--limit-rate", "30k", "--set", "stall-timeout=300ms").check()
     assert is_delivered(stub, file)
 
 

@@ -23,15 +23,15 @@ def without_trust(stub):
     return stub
 
 
-def test_cacert_and_capath_give_trust(hive, send, recording, certificates):
+def test_a_file_and_a_directory_give_trust(hive, send, recording, certificates):
     stub = without_trust(hive(tls=certificates))
     assert send(stub, recording(), "--cacert", certificates.cacert).code == 0
-    assert send(stub, recording(name="b.mp4"), "--capath", certificates.capath).code == 0
+    assert send(stub, recording(name="b.mp4"), "--cacert", certificates.capath).code == 0
 
 
 def test_a_directory_without_the_authority_gives_no_trust(hive, send, recording, certificates, tmp_path):
     stub = without_trust(hive(tls=certificates))
-    result = send(stub, recording(), "--capath", tmp_path)
+    result = send(stub, recording(), "--cacert", tmp_path)
     assert result.code == 5 and result.out == "" and stub.requests == [], result
 
 

@@ -100,7 +100,7 @@ def upload(run, recording):
         pair = ["--cert", certificate.path, "--key", certificate.key] if certificate else []
         return run(
             "send", recording(size), "--multipart-url", server.url, "--cacert", server.shown.cacert, *pair,
-            "--retry-max-delay", "10ms", "--quiet", *options, retries=None)
+            "--set", "retry-max-delay=10ms", "--quiet", *options, retries=None)
 
     return upload
 
@@ -139,7 +139,7 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
 def test_an_upload_by_tus_ends_alike_and_is_not_begun(serve, run, recording):
     server = serve()
     result = run(
-        "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--retry-max-delay", "10ms",
+        "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--set", "retry-max-delay=10ms",
         retries=None)
     assert result.code == 5, result
     assert len(server.connections) == 1
@@ -155,7 +155,7 @@ def test_a_certificate_is_shown_when_it_is_asked_for_later(forge, serve, upload,
     """Also where the connection is full at that moment: the server reads nothing for a while."""
     own = forge.issue("/CN=a late uploader", issuer=forge.authority(), key="rsa2048")
     server = serve(asks=True, pause=pause)
-    result = upload(server, size, "--stall-timeout", "10s", certificate=own)
+    result = upload(server, size, "--set", "stall-timeout=10s", certificate=own)
     assert result.code == 0, (result.err, server.failures)
     assert server.subjects == ["a late uploader"]
     assert len(server.connections) == 1
@@ -167,7 +167,7 @@ def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_la
     """The kernel has all of the form, or nearly, and the server has read none of it when it asks."""
     own = forge.issue("/CN=me", issuer=forge.authority(), key="rsa2048")
     server = serve(asks=True, silence=0.4, pause=0.1)
-    result = upload(server, size, "--response-timeout", "8s", certificate=own)
+    result = upload(server, size, "--set", "response-timeout=8s", certificate=own)
     assert result.code == 0, (result.err, server.failures)
     assert server.subjects == ["me"]
 

@@ -24,7 +24,7 @@ def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, s
 def send_to(run, recording):
     def send_to(server, *options):
         url = ["--multipart-url", server.url, "--ipv4", "--cacert", server.shown.cacert]
-        return run("send", recording(2000), *url, "--retries", "0", "--verbose", *options)
+        return run("send", recording(2000), *url, "--retry", "0", "--verbose", *options)
 
     return send_to
 

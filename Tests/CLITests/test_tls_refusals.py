@@ -20,7 +20,7 @@ SECRET = "Planted-pa55word"
 def upload(run, recording):
     def upload(server, *options, host=HOST, file=None):
         url = ["--multipart-url", f"https://{host}/upload", "--proxy", server.proxy, "--user", "uploader"]
-        tries = ["--retries", "2", "--retry-max-delay", "10ms"]
+        tries = ["--retry", "2", "--set", "retry-max-delay=10ms"]
         return run("send", file or recording(1000), *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
 
     return upload
@@ -96,7 +96,7 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, uplo
     cut = functools.partial(serve_tls, shown, CutServer, ending=ending, minimum=version, maximum=version)
     whole = cut(records=1000)
     # This one may be stored, so that its record would keep the others from being sent.
-    upload(whole, "--cacert", shown.cacert, "--retries", "0", "--state-dir", tmp_path / "whole")
+    upload(whole, "--cacert", shown.cacert, "--retry", "0", "--state-dir", tmp_path / "whole")
     assert b"POST /upload" in whole.received
     assert whole.needed >= 4
     # Written once: to the record of a failed upload, a file that is written again has changed.
@@ -104,7 +104,7 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, uplo
     for count in range(whole.needed):
         for part in (0, 3, 7):
             server = cut(records=count, part=part)
-            result = upload(server, "--cacert", shown.cacert, "--retries", "0", file=file)
+            result = upload(server, "--cacert", shown.cacert, "--retry", "0", file=file)
             assert result.code == (5 if ending == "fin" else 4), result
             assert server.received == b"", "something of the request went out"
             check_sentence(result, "during the", "handshake")
@@ -113,7 +113,7 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, uplo
 def test_a_server_that_stops_in_the_handshake_is_not_waited_for_forever(run, recording):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
-        result = run("send", recording(), "--multipart-url", url, "--retries", "0", "--handshake-timeout", "300ms")
+        result = run("send", recording(), "--multipart-url", url, "--retry", "0", "--connect-timeout", "300ms")
     assert result.code == 4, result
     check_sentence(result, "handshake", "0.30 s")
 
@@ -152,7 +152,7 @@ def test_an_alert_is_reported_in_words(answering, run, recording, number):
 @pytest.mark.parametrize("name", [row(name, name) for name in [*NO_TLS, *BAD_TLS]])
 def test_a_server_that_speaks_no_tls_is_refused(answering, run, recording, name):
     port = answering(lambda hello: {**NO_TLS, **BAD_TLS}[name])
-    result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/", "--retries", "0")
+    result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/", "--retry", "0")
     assert result.code == 5, result
     check_sentence(result, "TLS", "127.0.0.1", *(["port"] if name in NO_TLS else []))
 
@@ -220,7 +220,7 @@ TRUNCATED = {
 def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge, serve_tls, upload, where):
     shown = leaf(forge)
     server = serve_tls(shown, answer=TRUNCATED[where], says_goodbye=False)
-    result = upload(server, "--cacert", shown.cacert, "--retries", "0")
+    result = upload(server, "--cacert", shown.cacert, "--retry", "0")
     # The whole form was sent: what the server has done with it is not known.
     assert result.code == 16, result
     check_sentence(result, "cut", "may have stored it")
@@ -228,7 +228,7 @@ def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge
 
 def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forge, serve_tls, upload):
     shown = leaf(forge)
-    result = upload(serve_tls(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retries", "0")
+    result = upload(serve_tls(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retry", "0")
     assert result.code == 16, result
     check_sentence(result, "lost", "may have stored it")
 
@@ -237,13 +237,13 @@ def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forg
 def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve_tls, upload, says_goodbye):
     shown = leaf(forge)
     server = serve_tls(shown, says_goodbye=says_goodbye)
-    assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
+    assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0
 
 
 def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serve_tls, upload):
     shown = leaf(forge)
     server = serve_tls(shown, answer=TRUNCATED["where only the end tells the length"])
-    assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
+    assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0
 
 
 # MARK: Client certificates

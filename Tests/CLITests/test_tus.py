@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 from records import records
-from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
+from uploads import CREATION, form_options, is_delivered, kinds, of_kind, sent, sha256
 
 GIGHIVE = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
 SMALL, MIDDLE, LARGE = 300_000, 5_000_000, 24_000_000
@@ -56,7 +56,7 @@ def test_the_form_goes_along_with_the_upload_and_again_at_its_end(hive, upload, 
     stub = hive()
     form = {"event_date": "2026-02-28", "org_name": "Die Löwen", "event_type": "wedding", "label": "🎸, first",
             "participants": "Ann,Bert", "keywords": "live", "location": "Köln", "rating": "5", "notes": "two\nlines"}
-    options = [option for name, value in form.items() for option in ("--" + name.replace("_", "-"), value)]
+    options = form_options(form)
     assert upload(stub, recording(), *options).code == 0
     assert metadata(stub) == {"filename": "gig.mp4", "filetype": "video/mp4", **form}
     (item,) = stub.recordings
@@ -66,7 +66,7 @@ def test_the_form_goes_along_with_the_upload_and_again_at_its_end(hive, upload, 
 def test_another_tus_server_gets_the_fields_that_were_given_and_no_others(hive, plain, recording):
     stub = hive()
     fields = ["--field", "a=1", "--field", "empty=", "--field", "a=2", "--label", "L"]
-    assert plain(stub, recording(), *fields, "--file-name", "other.dat", "--mime", "text/plain").code == 0
+    assert plain(stub, recording(), *fields, "--file-name", "other.dat", "--set", "mime=text/plain").code == 0
     assert metadata(stub) == {"filename": "other.dat", "filetype": "text/plain", "label": "L", "a": "2", "empty": ""}
 
 
@@ -82,7 +82,7 @@ def test_a_field_that_metadata_cannot_name_is_a_usage_error(hive, plain, recordi
 
 def test_the_length_can_be_told_with_the_first_bytes(hive, upload, recording):
     stub, file = hive(), recording(LARGE)
-    assert upload(stub, file, "--defer-length").code == 0
+    assert upload(stub, file, "--set", "defer-length=yes").code == 0
     creation, *patches = of_kind(stub, "create") + of_kind(stub, "patch")
     assert (creation.header("Upload-Defer-Length"), creation.header("Upload-Length")) == ("1", "")
     assert [patch.header("Upload-Length") for patch in patches] == [str(LARGE)] + [""] * (len(patches) - 1)
@@ -101,7 +101,7 @@ def test_each_request_has_its_checksum_where_the_server_checks_it(hive, upload, 
 
 
 def test_a_proxy_that_knows_no_patch_is_passed(hive, upload, recording):
-    for arguments, methods in ((), ["PATCH", "POST", "POST"]), (("--method-override",), ["POST"]):
+    for arguments, methods in ((), ["PATCH", "POST", "POST"]), (("--set", "method-override=yes",), ["POST"]):
         stub, file = hive("deny-patch"), recording(MIDDLE)
         upload(stub, file, *arguments, retries=0).check()
         assert [request.method for request in of_kind(stub, "patch")] == methods
@@ -121,7 +121,7 @@ def test_a_filter_that_refuses_short_requests_too_is_named(hive, upload, recordi
 
 def test_a_length_that_is_set_is_not_changed_and_named(hive, upload, recording):
     stub, file = hive("patch/spool", "patch/slow-read=16000000", "patch/time-limit=0.4"), recording(LARGE)
-    result = upload(stub, file, "--chunk-size", "16M", "--retry-max-delay", "10ms", retries=9)
+    result = upload(stub, file, "--chunk-size", "16M", "--set", "retry-max-delay=10ms", retries=9)
     assert result.code == 9 and "--chunk-size" in result.err and "stops each request" in result.err, result
     assert {request.content_length for request in of_kind(stub, "patch")} == {16_000_000}
 
@@ -172,7 +172,7 @@ def test_an_address_at_another_host_gets_the_recording_and_no_credentials(hive, 
 def test_a_server_that_claims_more_bytes_than_it_was_sent_is_an_integrity_failure(hive, upload, recording, tmp_path):
     (tmp_path / "answer").write_bytes(b"HTTP/1.1 200 OK\r\nUpload-Offset: %d\r\nTus-Resumable: 1.0.0\r\n\r\n" % (MIDDLE + 1))
     stub = hive("PATCH/close-after=1000000@1", f"head/raw-answer={tmp_path}/answer")
-    result = upload(stub, recording(MIDDLE), "--retry-max-delay", "10ms", retries=1)
+    result = upload(stub, recording(MIDDLE), "--set", "retry-max-delay=10ms", retries=1)
     assert result.code == 10, result
     assert stub.recordings == []
 

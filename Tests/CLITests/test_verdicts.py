@@ -9,7 +9,7 @@ from records import only_record, records
 from uploads import PASSWORD, is_delivered, of_kind, sent
 
 SIZE, AT, SIZE_OF_FORM = 6_000_000, 3_000_000, 300_000
-SOON = ["--retry-max-delay", "10ms"]
+SOON = ["--set", "retry-max-delay=10ms"]
 
 def resume(program, *options, **more):
     return program.run("resume", "--all", "--progress=none", *SOON, *options, **{"env": PASSWORD, **more})
@@ -68,19 +68,19 @@ def portal(tmp_path):
 
 def test_a_portals_page_is_no_delivery(hive, post, recording, portal):
     stub, file = hive(f"{portal}@2"), recording(SIZE_OF_FORM)
-    result = post(stub, file, *SOON, "--after", "delete", "--trust-server", retries=2)
+    result = post(stub, file, *SOON, "--after", "remove", "--trust-server", retries=2)
     assert result.code == 0 and result.err.count("Retrying") == 2 and not file.exists(), result
     assert [request.method for request in stub.requests] == ["POST"] * 3
     # Without end, it is as if the server could not be reached.
     stub.set_faults(portal)
     other = recording(SIZE_OF_FORM, name="other.mp4")
-    result = post(stub, other, *SOON, "--after", "delete", "--trust-server", retries=1)
-    assert result.code == 4 and "log in" in result.err and "list --forget" not in result.err and other.exists(), result
+    result = post(stub, other, *SOON, "--after", "remove", "--trust-server", retries=1)
+    assert result.code == 4 and "log in" in result.err and "gighive-upload forget" not in result.err and other.exists(), result
 
 
 def test_behind_tls_such_a_page_is_the_servers_own(hive, post, program, recording, portal, certificates):
     stub, file = hive(f"{portal}@1", tls=certificates), recording(SIZE_OF_FORM)
-    result = post(stub, file, *SOON, "--after", "delete", "--trust-server", retries=2)
+    result = post(stub, file, *SOON, "--after", "remove", "--trust-server", retries=2)
     assert result.code == 16 and "answered 200 with a page that asks for a login" in result.err, result
     assert file.exists() and len(stub.requests) == 1 and only_record(program).phase == "failed"
     # Nobody proves it here.
@@ -94,7 +94,7 @@ def test_a_page_without_tls_removes_nothing(hive, post, program, recording, tmp_
     answer = tmp_path / "answer"
     answer.write_bytes(pages.answer("200 OK", "<html><body>Thank you!</body></html>"))
     stub, file = hive(f"raw-answer={answer}", tls=certificates if secure else None), recording(SIZE_OF_FORM)
-    result = post(stub, file, "--after", "delete", "--trust-server")
+    result = post(stub, file, "--after", "remove", "--trust-server")
     assert result.code == 0 and file.exists() != secure, result
     if secure:
         return

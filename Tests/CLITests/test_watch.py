@@ -242,7 +242,7 @@ def test_existing_skip_resumes_what_was_begun(hive, watch, rec, run):
     stub = hive()
     old = write(rec / "old.wav")
     stub.set_faults("create/status=503")
-    options = ["--label", "x", "--user", "uploader", "--protocol", "tus", "--retries", "0"]
+    options = ["--label", "x", "--user", "uploader", "--protocol", "tus", "--retry", "0"]
     assert run("send", old, "--server", stub.url, *options, env={"GIGHIVE_PASSWORD": "secret"}).code == 9
     stub.set_faults()
     watching = watch(stub, "--existing", "skip")
@@ -299,9 +299,9 @@ def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
     (["rec", "--label", "x", "--server", "http://h", "--min-size", "big"], "--min-size"),
     (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "cannot contain \"/\""),
     (["rec", "--label", "x", "--server", "http://h", "--interface", "a-name-that-is-too-long"], "network interface"),
-    (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --dry-run"),
+    (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --once or --dry-run"),
     (["rec", "--label", "x", "--server", "http://h", "-r"], "has no option"),
-    (["rec", "--label", "x", "--server", "http://h", "--retries", "3"], "watch has no option --retries"),
+    (["rec", "--label", "x", "--server", "http://h", "--retry", "3"], "watch has no option --retry"),
     (["rec", "--label", "{nope}", "--server", "http://h"], "nope"),
     (["", "--label", "x", "--server", "http://h"], "is not a directory name"),
 ])

@@ -24,7 +24,7 @@ def halfway(hive, watch, rec):
     """A watcher in the middle of an upload: the stub, the file and the watcher."""
     stub = hive("PATCH/stall-after=2000000@1", user="uploader")
     file = write(rec / "a.wav", SIZE)
-    watching = watch(stub, *TUS, "--stall-timeout", "60s")
+    watching = watch(stub, *TUS, "--set", "stall-timeout=60s")
     has_bytes(stub, 2_000_000)
     return stub, file, watching
 
@@ -52,7 +52,7 @@ def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_li
         write(rec / "sw" / name)
     outside = [write(tmp_path / "outside" / name) for name in ("a.wav", "b.wav", "c.wav")]
     content = first.read_bytes()
-    watching = watch(stub, *TUS, "--order", "name", "--after", "delete")
+    watching = watch(stub, *TUS, "--order", "name", "--after", "remove")
     # Meanwhile the worker has the name of the second one.
     has_bytes(stub, 1_500_000)
     (rec / "sw").rename(tmp_path / "away")
@@ -71,7 +71,7 @@ def test_a_watched_directory_can_be_a_link(hive, watch, rec, tmp_path):
     stub = hive()
     (tmp_path / "link").symlink_to(rec)
     write(rec / "a.wav")
-    watching = watch(stub, "--after", "delete", directory="link")
+    watching = watch(stub, "--after", "remove", directory="link")
     wait_until(lambda: not (rec / "a.wav").exists(), what="a removal")
     later = write(rec / "sub" / "b.wav")
     wait_until(lambda: not later.exists(), what="a removal")
@@ -130,7 +130,7 @@ def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program
 def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new_name(hive, watch, rec):
     stub = hive("asset/delay-answer=1")
     file = write(rec / "a.wav")
-    watching = watch(stub, "--after", "delete")
+    watching = watch(stub, "--after", "remove")
     wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
     file.rename(rec / "b.wav")
     wait_until(lambda: not any(rec.iterdir()), 60, what="the removal")
@@ -142,7 +142,7 @@ def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new
 def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
     stub = hive("asset/silent@1")
     file = write(rec / "a.wav")
-    options = ["--settle", "300ms", "--after", "delete"]
+    options = ["--settle", "300ms", "--after", "remove"]
     watching = watch(stub, *options)
     wait_until(lambda: of_kind(stub, "asset"), what="the question whether the server has it")
     worker = watching.wait_for_worker()
@@ -174,7 +174,7 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
 def test_an_outage_is_waited_out(hive, watch, rec):
     first = hive()
     a = write(rec / "a.wav")
-    watching = watch(first, "--retry-max-delay", "1s", "--connect-timeout", "1s")
+    watching = watch(first, "--set", "retry-max-delay=1s", "--connect-timeout", "1s")
     has(first, a)
     watching.idle()
     port = first.port
@@ -264,12 +264,12 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
         watching.stop() if count else watching.kill()
     assert times() == 1 and watching.log.count("set aside") == 1
     # Other options may be what it needs.
-    watching = watch(stub, "--notes", "n")
+    watching = watch(stub, "--field", "notes=n")
     wait_until(lambda: times() == 2, 20, "another attempt")
     watching.stop()
     with open(file, "ab") as more:
         more.write(b"fixed")
-    watching = watch(stub, "--notes", "n")
+    watching = watch(stub, "--field", "notes=n")
     wait_until(lambda: times() == 3, 20, "another attempt")
     watching.stop()
 

@@ -153,7 +153,7 @@ def test_what_is_unreachable_is_tried_at_once_when_the_route_is_back(hive, progr
     server = Server(gives(THEIRS))
 
     def test():
-        watching = Watching(program, server.stub, "--max-time", "2s", "--retry-max-delay", "1s")
+        watching = Watching(program, server.stub, "--max-time", "2s", "--set", "retry-max-delay=1s")
         first = write(rec / "a.wav")
         has(server.stub, first)
         watching.idle()

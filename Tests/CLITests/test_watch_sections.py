@@ -14,7 +14,7 @@ def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watc
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
     config = configure(
-        tmp_path, stub, f"label = x\n[watch {tmp_path}/rec]\nafter = delete\n\n"
+        tmp_path, stub, f"label = x\n[watch {tmp_path}/rec]\nafter = remove\n\n"
         f"[watch {tmp_path}/rec/sub]\nserver = {other.url}\nuser = uploader\ninterface = none0\n")
     watching = watch(None, "--config", config, named=False)
     has(stub, file)
@@ -46,7 +46,7 @@ def other_path(request, tmp_path, program):
 def test_nor_if_it_has_another_path(hive, watch, tmp_path, other_path):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
-    text = section(tmp_path / "rec", after="delete", label="x")
+    text = section(tmp_path / "rec", after="remove", label="x")
     text += section(other_path, server=other.url, user="uploader", label="x", interface="none0")
     watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     has(stub, file)
@@ -79,7 +79,7 @@ def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_pa
     """Not only at the next attempt, which would be the second one, after a minute."""
     stub, other = hive(), hive("multipart/delay-answer=17")
     file = write(tmp_path / "rec" / "sub" / "a.wav")
-    text = section(tmp_path / "rec", after="delete", label="x")
+    text = section(tmp_path / "rec", after="remove", label="x")
     text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x")
     watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     watching.says("a.wav was kept: its upload ")
@@ -108,7 +108,7 @@ def test_what_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_pa
     """Its label is too long for the other server, so that it has no record there."""
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / f"{200 * 'a'}.wav")
-    text = section(tmp_path / "rec", after="delete", label="x", keep_free="1000T")
+    text = section(tmp_path / "rec", after="remove", label="x", keep_free="1000T")
     text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="{stem}{stem}")
     watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     has(stub, file)

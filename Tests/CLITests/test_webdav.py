@@ -64,7 +64,7 @@ def test_nothing_is_replaced(send, dav, recording):
 @pytest.mark.parametrize("status", [413, 507])
 def test_no_room_is_an_exit_code_of_its_own(send, dav, recording, status):
     dav.refuse["PUT"] = status
-    result = send(recording(1000, name="a.wav"), "--retries", "3")
+    result = send(recording(1000, name="a.wav"), "--retry", "3")
     assert result.code == 8 and dav.methods().count("PUT") == 1, result
 
 
@@ -146,7 +146,7 @@ def test_delete_removes_a_recording_that_is_still_the_same(send, program, dav, r
 
 
 def test_a_watcher_delivers_and_removes_what_it_may(program, watch, dav, tmp_path):
-    watching = watch(None, "--webdav", dav.url + "/dav/", "--after", "delete", "--trust-server")
+    watching = watch(None, "--webdav", dav.url + "/dav/", "--after", "remove", "--trust-server")
     (tmp_path / "rec" / "night").mkdir(parents=True)
     file = write(tmp_path / "rec" / "night" / "a.wav")
     content = file.read_bytes()

@@ -92,3 +92,10 @@ def is_delivered(hive, file, count: int = 1) -> bool:
     assert len(hive.recordings) == count, hive.recordings
     assert hive.recordings[-1].size == os.stat(file).st_size
     return True
+
+
+def form_options(form: dict[str, str]) -> list[str]:
+    """The options for these fields of GigHive's form: some have names of their own."""
+    named = ("label", "event_date", "org_name", "event_type")
+    return [
+        f"--{name.replace('_', '-')}={value}" if name in named else f"--field={name}={value}" for name, value in form.items()]

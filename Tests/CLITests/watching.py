@@ -63,7 +63,9 @@ class Watching:
 
 
 def status(program, *options) -> dict:
-    return program.run("status", "--json", *options).check().outcome
+    result = program.run("status", "--json", *options)
+    assert result.code == (0 if result.outcome["watching"] else 3), result
+    return result.outcome
 
 
 def wait_for_status(program, condition=lambda found: True, options=(), seconds: float = 30) -> dict:

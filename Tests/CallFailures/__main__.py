@@ -66,7 +66,7 @@ class Tally:
 
     def print_findings(self) -> None:
         for (rule, hit), found in sorted(self._findings.items(), key=lambda item: -len(item[1])):
-            places = Counter(f"{outcome.scenario.name}, --retries {outcome.retries}" for outcome, _ in found)
+            places = Counter(f"{outcome.scenario.name}, --retry {outcome.retries}" for outcome, _ in found)
             print(f"FAILED {hit}: {rule} ({len(found)} times)")
             print(f"    {'; '.join(f'{place}: {count}' for place, count in places.most_common(4))}")
             outcome, words = found[0]

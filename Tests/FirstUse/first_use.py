@@ -36,7 +36,7 @@ UPLOADS = [
     (False, "tus", PARTS, (SLOW,)),
     (True, "tus", PARTS, (SLOW,)),
     (True, "multipart", (), (SLOW,)),
-    (True, "tus", ("--retry-max-delay", "10ms"), ("reset-after=2000000",)),
+    (True, "tus", ("--set", "retry-max-delay=10ms"), ("reset-after=2000000",)),
 ]
 
 

@@ -81,8 +81,8 @@ def test_a_certificate_of_an_unknown_authority_is_refused(servers, uploader, fil
 def test_the_form_arrives_as_it_was_given(servers, uploader, files):
     file = files.fresh(1000, "take.flac")
     run = uploader.send("apache", "https", file, options=[
-        "--participants", "Zoë,Søren", "--keywords", 'a "quoted" word', "--location", "Café; upstairs",
-        "--rating", "5", "--notes", "two\nlines", "--field", "venue_code=Ü-7"])
+        "--field", "participants=Zoë,Søren", "--field", 'keywords=a "quoted" word', "--field", "location=Café; upstairs",
+        "--field", "rating=5", "--field", "notes=two\nlines", "--field", "venue_code=Ü-7"])
     assert_delivered(servers, run, file)
     record = servers.record(recordings.sha256(file))
     assert record["user"] == "uploader"
@@ -118,7 +118,7 @@ def test_a_wrong_date_is_refused_with_the_servers_words(uploader, files, site, s
 
 
 def test_an_unsupported_type_is_refused_with_the_servers_words(uploader, files):
-    run = uploader.send("apache", "https", files.fresh(1000, "take.txt"), options=["--mime", "text/plain"])
+    run = uploader.send("apache", "https", files.fresh(1000, "take.txt"), options=["--set", "mime=text/plain"])
     assert_failed(run, REFUSED)
     assert "Unsupported media type" in run.outcome["message"]
 

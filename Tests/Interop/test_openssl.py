@@ -36,7 +36,7 @@ def exchange(forge, tmp_path):
         server = CommandServer(leaf(forge, key=key), tmp_path, *options, command=COMMAND)
         try:
             with Running(("send", tmp_path / "take.mp4", "--multipart-url", server.url, "--ipv4", "--cacert",
-                          server.shown.cacert, "--retries", "0", "--verbose", "--json"), tmp_path) as running:
+                          server.shown.cacert, "--retry", "0", "--verbose", "--json"), tmp_path) as running:
                 run = running.finish()
         finally:
             server.stop()

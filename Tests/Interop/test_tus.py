@@ -135,7 +135,7 @@ def test_sizes_around_the_first_requests_edges(servers, tus, recording, size):
     assert_stored(servers, tus.send(*TUS, file), file)
 
 
-@pytest.mark.parametrize("option", ["--defer-length", "--method-override"])
+@pytest.mark.parametrize("option", ["--set=defer-length=yes", "--set=method-override=yes"])
 @each_kind
 def test_other_ways_to_ask_are_understood(servers, tus, recording, site, scheme, option):
     file = recording(20 * MIB)
@@ -165,7 +165,7 @@ def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recordi
     file = recording(SIZE)
     with line_to(site, scheme) as line:
         line.strike(Trouble(RESET_CLIENT, Point(30 * MB), NOTICE_SECONDS))
-        run = tus.send(site, scheme, file, "--retries", "5", port=line.port)
+        run = tus.send(site, scheme, file, "--retry", "5", port=line.port)
         assert_stored(servers, run, file)
         assert line.connections >= 2
         # tuspyserver may not have counted the received bytes yet; then one request is wasted.
@@ -175,7 +175,7 @@ def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recordi
 def test_a_line_that_is_reset_again_and_again_delivers_anyway(servers, tus, line_to, recording):
     file = recording(SIZE)
     with line_to(*TUS, Conduct(trouble=Trouble(RESET_CLIENT, Point(10 * MB), NOTICE_SECONDS))) as line:
-        assert_stored(servers, tus.send(*TUS, file, "--retries", "8", port=line.port), file)
+        assert_stored(servers, tus.send(*TUS, file, "--retry", "8", port=line.port), file)
         assert line.connections >= 7
 
 
@@ -263,7 +263,7 @@ def test_a_tus_server_that_ends_and_comes_back_gets_the_rest(servers, tus, line_
     file = recording(SIZE)
     with line_to(site, scheme) as line:
         held = line.strike(Trouble(HOLD, Point(30 * MB)))
-        with tus.start(site, scheme, file, "--retries", "20", port=line.port) as running:
+        with tus.start(site, scheme, file, "--retry", "20", port=line.port) as running:
             running.wait_until(lambda: held.is_done)
             getattr(servers.tus, end)()
             try:
@@ -285,7 +285,7 @@ def test_a_dead_connection_that_the_server_still_believes_in_does_not_end_the_up
             running.wait_until(lambda: held.is_done)
             running.signal(signal.SIGKILL)
             running.finish()
-        with tus.start(*TUS, file, "--retries", "20", port=line.port) as running:
+        with tus.start(*TUS, file, "--retry", "20", port=line.port) as running:
             time.sleep(5)
             line.drop()
             run = running.finish()
@@ -297,7 +297,7 @@ def test_a_dead_connection_that_the_server_still_believes_in_does_not_end_the_up
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_gighive_makes_a_recording_of_the_upload(servers, tus, recording, scheme):
     file = recording(SIZE)
-    run = tus.send_gighive(scheme, file, "--participants", "Zoë,Søren", "--rating", "5")
+    run = tus.send_gighive(scheme, file, "--field", "participants=Zoë,Søren", "--field", "rating=5")
     assert_delivered(servers, run, file)
     assert servers.tus_uploads(file.name) == []
     record = servers.record(recordings.sha256(file))

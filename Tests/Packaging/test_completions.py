@@ -93,11 +93,11 @@ def terminal(request, reference, home):
         ("send --color=a", ["always", "auto"], "never"),
         ("send --color ", ["always", "auto", "never"], "rec"),
         ("send --event-date ", ["today", "mtime"], "rec"),
-        ("send --after=", ["keep", "delete", "move="], "rec"),
+        ("send --after=", ["keep", "remove", "move="], "rec"),
         ("send --to ", ["venue", "home"], "watch"),
         ("send --to=", ["venue", "home"], "watch"),
         ("resume ", ["5e1f0a77", "77bb0b12"], "77aa0b12"),
-        ("list --forget ", ["5e1f0a77", "77bb0b12", "77aa0b12"], "recording"),
+        ("forget ", ["5e1f0a77", "77bb0b12", "77aa0b12"], "recording"),
         ("send rec", ["rec/", "recording.wav"], "bin"),
     ],
 )
@@ -123,6 +123,7 @@ def test_a_shell_offers(terminal, typed, offered, missing):
         ("send --config=other.conf --to=e", "send --config=other.conf --to=elsewhere "),
         ("watch re", "watch rec/"),
         ("clean --state-dir=re", "clean --state-dir=rec/"),
+        ("send --netrc=oth", "send --netrc=other.conf "),
         ("watch --interface=l", "watch --interface=lo "),
         ("delete 7", "delete 77aa0b12 "),
         ("resume 5", "resume 5e1f0a77 "),
@@ -208,7 +209,7 @@ def test_fish_completes_commands_and_options(fish):
         ("resume ", ["5e1f0a77", "77bb0b12"]),
         ("cancel ", ["5e1f0a77", "77bb0b12"]),
         ("delete ", ["77aa0b12"]),
-        ("list --forget ", ["5e1f0a77", "77aa0b12", "77bb0b12"]),
+        ("forget ", ["5e1f0a77", "77aa0b12", "77bb0b12"]),
     ],
 )
 def test_fish_offers(fish, typed, offered):
@@ -225,5 +226,5 @@ def test_zsh_knows_every_option(reference):
     """
     for command in COMMANDS:
         lines = output("zsh", "-f", "-c", script, "zsh", command).splitlines()
-        names = re.findall(r"^(?:\([^)]*\)|\*)?--([a-z0-9-]+)=?\[", "\n".join(lines), re.MULTILINE)
+        names = re.findall(r"^(?:\([^)]*\)|\*)?--([a-z0-9-]+)(?:=-?)?\[", "\n".join(lines), re.MULTILINE)
         assert set(names) == options(command)

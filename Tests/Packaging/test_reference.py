@@ -22,7 +22,7 @@ NAMES = {command["name"] for command in TABLE["commands"]}
 
 def rows(command: str) -> list[dict]:
     """The options of a command."""
-    return [option for option in TABLE["options"] if command in option["commands"]]
+    return [option for option in TABLE["options"] if command in option["commands"] and "file-only" not in option["traits"]]
 
 
 def options(command: str) -> set[str]:
@@ -79,7 +79,14 @@ def test_the_page_of_configuration_files_names_what_they_cannot_have_and_what_th
     repeatable = re.search(r"^- (.*) can be repeated;", text, re.MULTILINE).group(1)
     traits = {option["name"]: option["traits"] for option in TABLE["options"]}
     assert set(re.findall("`([a-z-]+)`", excluded)) == {name for name in traits if "configurable" not in traits[name]}
-    assert set(re.findall("`([a-z-]+)`", repeatable)) == {name for name in traits if "repeatable" in traits[name]}
+    assert set(re.findall("`([a-z-]+)`", repeatable)) == {name for name in traits if {"repeatable", "configurable"} <= set(traits[name])}
+
+
+def test_the_reference_names_what_only_configuration_files_have(reference):
+    text = (reference / "reference.md").read_text()
+    section = re.search(r"^## Configuration files only$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+    named = set(re.findall(r"^\| `([a-z0-9-]+) = ", section, re.MULTILINE))
+    assert named and named == {option["name"] for option in TABLE["options"] if "file-only" in option["traits"]}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from station.plan import DELETE, KEEP, MIB, MOVE, RELOAD
+from station.plan import REMOVE, KEEP, MIB, MOVE, RELOAD
 from station.rules import CHUNK_BYTES, Observation, Rule, Start, Traffic, Written, judge_upload, judge_watch, sent_again
 from station.watch import wrong_status
 
@@ -176,9 +176,9 @@ def watched(path: Path, removal: str = KEEP, **changes) -> list[Rule]:
 
 def test_recordings_go_where_they_should(tmp_path):
     gone = tmp_path / "gone"
-    assert watched(tmp_path) == watched(gone, DELETE) == watched(gone, MOVE, moved={SHA256}) == []
+    assert watched(tmp_path) == watched(gone, REMOVE) == watched(gone, MOVE, moved={SHA256}) == []
     assert watched(gone) == [Rule.REMOVED]
-    assert watched(tmp_path, DELETE) == watched(tmp_path, MOVE) == watched(gone, MOVE) == [Rule.PLACE]
+    assert watched(tmp_path, REMOVE) == watched(tmp_path, MOVE) == watched(gone, MOVE) == [Rule.PLACE]
 
 
 def test_each_upload_goes_back_by_itself(tmp_path):

@@ -30,7 +30,7 @@ void shim_keep_standard_streams(void) {
 int32_t shim_argument_count(void) { return argument_count; }
 const char *shim_argument(int32_t index) { return arguments[index]; }
 
-enum { OPTIONS_CAPACITY = 128 };
+enum { OPTIONS_CAPACITY = 192 };
 static struct option options[OPTIONS_CAPACITY + 1];
 static int option_count;
 // The short forms, as getopt_long wants them.
@@ -40,8 +40,21 @@ static int letter_count = 1;
 void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, int32_t value) {
     if (option_count == OPTIONS_CAPACITY) abort();
     if (letter) letters[letter_count++] = (char)letter;
-    if (letter && takes_argument) letters[letter_count++] = ':';
-    options[option_count++] = (struct option){name, takes_argument ? required_argument : no_argument, NULL, value};
+    if (letter && takes_argument == required_argument) letters[letter_count++] = ':';
+    options[option_count++] = (struct option){name, takes_argument, NULL, value};
+}
+
+// The names of opposites, one after the other. getopt_long keeps pointers to them.
+static char opposites[1024];
+static size_t opposites_length;
+
+void shim_option_add_opposite(const char *name, int32_t value) {
+    char *opposite = opposites + opposites_length;
+    size_t space = sizeof opposites - opposites_length, length = strlen("no-") + strlen(name) + 1;
+    if (length > space) abort();
+    snprintf(opposite, space, "no-%s", name);
+    opposites_length += length;
+    shim_option_add(opposite, 0, 0, value);
 }
 
 void shim_option_start(int32_t first) {

@@ -9,8 +9,10 @@ const char *shim_argument(int32_t index);
 // getopt_long(3) over the process's arguments from index `first` on. Options are added first, each with a value above 255.
 // Names cannot be abbreviated: "--password" for "--password-file" would invite a secret as an argument, and an abbreviation
 // would stop working when another option with the same beginning is added.
-// `letter` is the short form, or 0.
+// `letter` is the short form, or 0. `takes_argument` is 2 if that can be left out.
 void shim_option_add(const char *name, int32_t letter, int32_t takes_argument, int32_t value);
+// The option "no-NAME", which takes no argument.
+void shim_option_add_opposite(const char *name, int32_t value);
 void shim_option_start(int32_t first);
 enum { SHIM_OPTION_END = -1, SHIM_OPTION_UNKNOWN = -2, SHIM_OPTION_NEEDS_VALUE = -3, SHIM_OPTION_TAKES_NO_VALUE = -4 };
 // The next option: the value of a long one, the letter of a short one, or one of the above constants.

@@ -131,7 +131,8 @@ def _bash_arguments(command: Command) -> str:
     for option in command.options:
         if option.kind != "none":
             action = actions.get(option.kind) or f"'_gighive_upload_words {' '.join(option.words)}'"
-            names.setdefault(action, []).extend(option.names)
+            # Behind a space, it is no argument of that option.
+            names.setdefault(f"${{joined:+{action}}}" if option.optional else action, []).extend(option.names)
     return "".join(f"        {' | '.join(words)}) argument={action} ;;\n" for action, words in names.items())
 
 
@@ -217,8 +218,8 @@ def _zsh_option(option: Option) -> str:
         "file": "_files", "directory": "_files -/", "section": "_gighive_upload_sections", "interface": "_net_interfaces",
         "text": " ", "choice": f"({' '.join(option.words)})", "words": " ".join(["{_gighive_upload_words", *option.words]) + "}",
     }
-    argument = f":{option.argument.replace(':', '')}:{actions[option.kind]}" if option.argument else ""
-    equals, plus = ("=", "+") if option.argument else ("", "")
+    argument = f"{':' if option.optional else ''}:{option.argument.replace(':', '')}:{actions[option.kind]}" if option.argument else ""
+    equals, plus = ("=-" if option.optional else "=", "+") if option.argument else ("", "")
     if option.letter:
         names = f"'({' '.join(option.names)})'{{--{option.name}{equals},-{option.letter}{plus}}}"
     else:
@@ -296,6 +297,7 @@ def _fish_option(condition: str, option: Option) -> str:
         "choice": f" -x -a '{words}'", "words": f" -x -a '(__gighive_upload_words {words})'",
     }
     letter = f" -s {option.letter}" if option.letter else ""
+    arguments["file"] = " -F" if option.optional else arguments["file"]
     return f"{condition} -l {option.name}{letter}{arguments[option.kind]} -d {_fish_quoted(option.text)}"
 
 

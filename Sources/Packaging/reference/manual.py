@@ -7,7 +7,7 @@ from program_table import Command, Program
 
 ENVIRONMENT = [
     ("GIGHIVE_PASSWORD", "The password of --user, if no file is given."),
-    ("GIGHIVE_PROXY_PASSWORD", "The password of --proxy-user, if no file is given."),
+    ("GIGHIVE_PROXY_PASSWORD", "The password of proxy-user in a configuration file, if no file is given."),
     ("https_proxy, http_proxy, all_proxy, no_proxy", "Proxies, and hosts without one, as in curl(1)."),
     ("XDG_STATE_HOME, HOME", "Where records of uploads are kept, unless --state-dir is given."),
 ]
@@ -52,6 +52,8 @@ def _command(program: Program, command: Command) -> str:
             names = [f"Fl {option.letter}"] if option.letter else []
             names += [f"Fl -{option.name}"]
             argument = f" Ar {words(option.argument)}" if option.argument else ""
+            if option.optional:
+                argument = f" Ns Op Ns = Ns Ar {words(option.argument)}"
             lines += [".It " + " , ".join(names) + argument, *paragraph(option.sentence)]
         lines += [".El"]
     others = ["gighive-upload"] + [f"gighive-upload-{other.name}" for other in program.commands if other is not command]

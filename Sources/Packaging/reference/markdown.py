@@ -19,6 +19,9 @@ def reference(program: Program) -> str:
         lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
     for command in program.commands:
         lines += _command(command)
+    lines += ["", "## Configuration files only", "", "Few need these options of a [configuration file](configuration.md). `--set NAME=VALUE` sets them for one command."]
+    lines += ["", "| option | meaning |", "| --- | --- |"]
+    lines += [f"| `{option.name} = {option.argument or 'yes'}` | {_cell(option.text)} |" for option in program.options if option.is_file_only]
     lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
     lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in program.commands[0].exit_codes]
     return "\n".join(lines) + "\n"
@@ -36,7 +39,8 @@ def _command(command: Command) -> list[str]:
 
 def _name(option: Option) -> str:
     short = f"`-{option.letter}`, " if option.letter else ""
-    return f"{short}`--{option.name}{' ' + option.argument if option.argument else ''}`".replace("|", "\\|")
+    argument = f"[={option.argument}]" if option.optional else f" {option.argument}" if option.argument else ""
+    return f"{short}`--{option.name}{argument}`".replace("|", "\\|")
 
 
 def _cell(text: str) -> str:

@@ -12,6 +12,8 @@ class Option:
     letter: str
     argument: str
     """What the help calls it; empty if it takes none."""
+    optional: bool
+    """Whether the argument can be left out."""
     kind: str
     """What completes it: none, text, words, choice, file, directory, section or interface."""
     words: list[str]
@@ -25,6 +27,11 @@ class Option:
     @property
     def names(self) -> list[str]:
         return [f"--{self.name}", *([f"-{self.letter}"] if self.letter else [])]
+
+    @property
+    def is_file_only(self) -> bool:
+        """Whether only configuration files and --set take it."""
+        return "file-only" in self.traits
 
     @property
     def sentence(self) -> str:
@@ -68,13 +75,13 @@ def read(text: str, date: str) -> Program:
     table = json.loads(text)
     options = [
         Option(
-            row["name"], row["letter"], row["argument"], row["kind"], row["words"], row["group"], row["commands"], row["traits"],
+            row["name"], row["letter"], row["argument"], row["optional"], row["kind"], row["words"], row["group"], row["commands"], row["traits"],
             row["text"], row["default"])
         for row in table["options"]
     ]
 
     def command(row: dict) -> Command:
-        own = [option for option in options if row["name"] in option.commands]
+        own = [option for option in options if row["name"] in option.commands and not option.is_file_only]
         groups = [(title, [option for option in own if option.group == title]) for title in table["groups"]]
         return Command(
             row["name"], row["synopsis"], row["summary"], row["operands"], row["usage"], row["text"],

@@ -7,8 +7,12 @@ package enum Netrc {
   }
 
   /// The login of the first entry for the host, or of `default`; nil if there is none with a password.
-  /// - Parameter user: if not nil, only entries with this login match.
-  package static func login(host: String, user: String?, in bytes: [UInt8]) -> Login? {
+  /// - Parameters:
+  ///   - user: if not nil, only entries with this login match.
+  ///   - takesDefault: whether the entry `default` is for this host, too.
+  package static func login(
+    host: String, user: String?, in bytes: [UInt8], takesDefault: Bool = true
+  ) -> Login? {
     var tokens = Tokens(bytes: bytes)
     var matches = false
     var login: String?
@@ -24,8 +28,9 @@ package enum Netrc {
       case "machine", "default":
         if let found = entry() { return found }
         (login, password) = (nil, nil)
-        matches = token.elementsEqual("default".utf8)
-        if !matches, let name = tokens.next() { matches = ASCII.equalsIgnoringCase(name, host.utf8) }
+        let isDefault = token.elementsEqual("default".utf8)
+        matches = isDefault && takesDefault
+        if !isDefault, let name = tokens.next() { matches = ASCII.equalsIgnoringCase(name, host.utf8) }
       case "login": login = tokens.next().map { String(decoding: $0, as: UTF8.self) }
       case "password": password = tokens.next()
       case "account": _ = tokens.next()

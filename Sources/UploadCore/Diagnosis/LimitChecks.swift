@@ -70,7 +70,7 @@ package struct LimitChecks: Sendable {
     end(
       .warning(
         "PATCH is refused" + status + "; uploads send it as a POST, which gets through.",
-        remedy: "Let PATCH through. --method-override saves the attempt."))
+        remedy: "Let PATCH through. method-override = yes in the configuration saves the attempt."))
   }
 
   /// Notes the response to the same request without credentials, which the server demands of a short one.

@@ -19,7 +19,10 @@ public struct Proxy: Equatable, Sendable {
     if let user { logIn(Array(user.utf8), password) }
   }
 
-  private mutating func logIn(_ user: [UInt8], _ password: [UInt8]) {
+  /// Whether it gets a user name and a password.
+  package var hasCredentials: Bool { authorization != nil }
+
+  package mutating func logIn(_ user: [UInt8], _ password: [UInt8]) {
     authorization = BasicAuthentication.value(user: user, password: password)
     self.password = password
   }

@@ -29,7 +29,7 @@ extension UploadError {
     case .state(let error): error.advice(for: reader)
     case .noLocalName: "Check that the server is switched on and on the same network, or use its address."
     case .congestionControlRefused:
-      reader.told("The automatic choice works without it.", "--congestion auto works without it.")
+      reader.told("The automatic choice works without it.", "congestion = auto works without it.")
     case .timedOut(.awaitingAnswer, _, _):
       "The server accepts connections, but its program does not answer: restart it, or check the address and the port."
     case .timedOut(.delivering, _, _): reader.told(nil, "--max-time sets that limit.")
@@ -39,7 +39,7 @@ extension UploadError {
       reader.told(
         nil,
         "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
-          + "; if it is there, drop the record with gighive-upload list --forget " + id + ".")
+          + "; if it is there, drop the record with gighive-upload forget " + id + ".")
     case .refused(413, _):
       reader.told(
         "A wrong name for the form's file field has the same effect.", "A wrong --file-field has the same effect.")
@@ -56,16 +56,17 @@ extension UploadError {
     case .proxyRefused(status: 407, _, hadCredentials: false):
       reader.told(
         nil,
-        "Give them with --proxy, --proxy-user and --proxy-password-file, or in the variable that sets the proxy, such as"
-          + " https_proxy=http://USER:PASSWORD@HOST:PORT.")
+        "Give them in the variable that sets the proxy, such as https_proxy=http://USER:PASSWORD@HOST:PORT, with"
+          + " proxy-user and proxy-password-file in the configuration, or with --netrc.")
     case .proxyRefused(status: 407, _, hadCredentials: true):
       reader.told(
         "Check the proxy settings.",
-        "Check the user name and the password: those of --proxy-user, or in the variable that sets the proxy.")
+        "Check the user name and the password: those in the variable that sets the proxy, the configuration, or the netrc file."
+      )
     case .proxyRefused: reader.told("Check the proxy settings.", "Check --proxy and NO_PROXY.")
     case .notFromServer(404), .notFromServer(410):
       reader.told(
-        nil, "If you are sure that the server has lost it, drop its record with gighive-upload list --forget.")
+        nil, "If you are sure that the server has lost it, drop its record with gighive-upload forget ID.")
     case .objectExists:
       reader.told(
         "Send it to another URL, or remove what is there.",

@@ -3,19 +3,22 @@ import Uploader
 
 /// The commands that have options.
 enum Command: String, CaseIterable {
-  case send, watch, status, resume, list, cancel, delete, clean, doctor
+  case send, watch, status, resume, list, forget, prune, cancel, delete, clean, doctor
 
   /// Whether the command accepts the option.
   @inline(never)
   func takes(_ option: Option) -> Bool { option.row.commands.contains(set) }
 
-  private var set: Commands {
+  /// As an element of a set.
+  var set: Commands {
     switch self {
     case .send: .send
     case .watch: .watch
     case .status: .status
     case .resume: .resume
     case .list: .list
+    case .forget: .forget
+    case .prune: .prune
     case .cancel: .cancel
     case .delete: .delete
     case .clean: .clean
@@ -95,6 +98,7 @@ extension Command {
         "watch DIR...", "upload what appears in directories", .directories,
         usage: """
           watch DIR... --server URL --label TEXT [options]
+          watch --once DIR... --server URL --label TEXT [options]
           watch [options]
           """,
         text: """
@@ -102,8 +106,8 @@ extension Command {
           Runs until SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program \
           is writing to it and it has not changed for the --settle time. Failures are retried; a recording \
           that the server refuses is set aside until it changes. Without DIR, the [watch DIR] sections of the \
-          configuration name the directories. With --quiet, it logs errors only; --json works only with \
-          --dry-run. See docs/station.md for details.
+          configuration name the directories. With --once, it sends what is finished \
+          now and ends with the exit code of send. --json works only with --once or --dry-run. See docs/station.md for details.
           SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
           """)
     case .status:
@@ -114,7 +118,8 @@ extension Command {
           """,
         text: """
           Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting \
-          recordings, those that were set aside and why, the last delivery and free space.
+          recordings, those that were set aside and why, the last delivery and free space. The exit code is 3 if \
+          nothing watches.
           """)
     case .resume:
       .init(
@@ -133,15 +138,34 @@ extension Command {
       .init(
         "list [--json]", "list pending, failed and delivered uploads", .ids,
         usage: """
-          list [--json]
-          list --forget [ID...]
-          list --prune AGE
+          list [--json] [options]
           """,
         text: """
           Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token \
-          that delete needs, until you delete, forget or prune them. A missing file is shown as gone, or as \
-          waiting for its drive if its directory is missing or on another file system. Records of waiting \
-          files and of pending uploads are never pruned. AGE takes ms, s, m, h, d and w.
+          that delete needs, until you forget or prune them. A missing file is shown as gone, or as waiting for \
+          its drive if its directory is missing or on another file system.
+          """)
+    case .forget:
+      .init(
+        "forget ID... | --all", "drop the records of uploads", .ids,
+        usage: """
+          forget ID... | --all [options]
+          """,
+        text: """
+          Drops the records of these uploads, or with --all of all that are delivered, and says what is lost \
+          with each: delete needs the token in the record, and a file that is still there is uploaded again by \
+          whatever finds it. The server is not asked: what it has of an unfinished upload expires.
+          """)
+    case .prune:
+      .init(
+        "prune AGE", "drop old records of files that are gone", .none,
+        usage: """
+          prune AGE [options]
+          """,
+        text: """
+          Drops the records of delivered and failed uploads that have not changed for this long and whose files \
+          are gone, and says what is lost with each. Those of pending uploads, and of files that wait for their \
+          drive, are kept. AGE takes ms, s, m, h, d and w.
           """)
     case .cancel:
       .init(
@@ -208,6 +232,8 @@ struct Commands: OptionSet {
   static let delete = Commands(rawValue: 1 << 6)
   static let clean = Commands(rawValue: 1 << 7)
   static let doctor = Commands(rawValue: 1 << 8)
+  static let forget = Commands(rawValue: 1 << 9)
+  static let prune = Commands(rawValue: 1 << 10)
 
   /// Those that find recordings.
   static let finding: Commands = [.send, .watch]
@@ -217,7 +243,9 @@ struct Commands: OptionSet {
   static let recorded: Commands = [.resume, .cancel, .delete, .clean]
   /// Those that talk to a server.
   static let connecting: Commands = [.sending, .recorded, .doctor]
-  static let all: Commands = [.connecting, .status, .list]
+  /// Those that drop records.
+  static let dropping: Commands = [.forget, .prune]
+  static let all: Commands = [.connecting, .dropping, .status, .list]
 }
 
 /// The operands of a command, such as files. They are not copied from the command line, because there can be very many.
@@ -255,11 +283,24 @@ enum Suggestion {
     var best: (name: String, distance: Int)?
     for name in names {
       let distance = editDistance(word, Array(name.utf8))
-      if distance <= max(word.count < 4 ? 1 : 2, word.count / 3), distance < best?.distance ?? Int.max {
+      if distance <= max(word.count < 4 ? 1 : 2, word.count / 3), distance < best?.distance ?? Int.max,
+        !isOpposite(word, Array(name.utf8))
+      {
         best = (name, distance)
       }
     }
     return best?.name
+  }
+
+  /// Whether one of them says the contrary of the other: "secure" and "insecure", "no-verbos" and "verbose".
+  private static func isOpposite(_ word: [UInt8], _ name: [UInt8]) -> Bool {
+    let distance = editDistance(word, name)
+    func isNearer(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+      ["no-", "no", "in", "un"].contains {
+        one.starts(with: $0.utf8) && editDistance(Array(one.dropFirst($0.utf8.count)), other) < distance
+      }
+    }
+    return isNearer(word, name) || isNearer(name, word)
   }
 
   /// The Levenshtein distance.

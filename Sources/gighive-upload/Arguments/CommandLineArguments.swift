@@ -14,30 +14,43 @@ enum CommandLineArguments {
   static func parse(
     for command: Command
   ) throws(UsageError) -> (options: [GivenOption], operands: Operands, wantsBriefHelp: Bool) {
-    for option in Option.allCases {
-      let row = option.row
-      // getopt_long keeps the pointer. A literal lives as long as the process.
-      UnsafeRawPointer(row.name.utf8Start).withMemoryRebound(to: CChar.self, capacity: row.name.utf8CodeUnitCount + 1) {
-        shim_option_add($0, Int32(row.letter.bytes.first ?? 0), option.takesArgument ? 1 : 0, option.rawValue)
-      }
-    }
+    for option in Option.allCases where !option.has(.fileOnly) { add(option) }
     shim_option_start(2)
     var options: [GivenOption] = []
     var wantsBriefHelp = false
     while true {
       let value = shim_option_next()
       if Int(value) == SHIM_OPTION_END { break }
-      let option = try option(value)
-      guard command.takes(option) else {
-        throw UsageError(command.rawValue + " has no option --" + option.name + ".")
-      }
+      let isOn = value < opposite
+      let option = try option(isOn ? value : value - opposite)
       if option == .help { wantsBriefHelp = value != option.rawValue }
-      let given = GivenOption(option: option, argument: argument())
-      if options.contains(where: { $0.option.row.alternative == option }) { throw given.excluded }
+      let argument = argument()
+      let given =
+        option == .set
+        ? try GivenOption(setting: argument) : GivenOption(option: option, argument: argument, isOn: isOn)
+      guard command.takes(given.option) else {
+        throw UsageError(command.rawValue + " has no option " + given.label + ".")
+      }
+      // Of --json and --no-json, the last one counts.
+      if given.option.hasOpposite { options.removeAll { $0.option == given.option } }
       options.append(given)
     }
     let first = Int(shim_option_rest())
     return (options, Operands(firstArgument: first, count: count - first), wantsBriefHelp)
+  }
+
+  /// What is added to the number of an option for its opposite.
+  private static let opposite: Int32 = 1 << 16
+
+  private static func add(_ option: Option) {
+    let row = option.row
+    let takesArgument: Int32 = row.argument.isOptional ? 2 : option.takesArgument ? 1 : 0
+    // getopt_long keeps the pointer. A literal lives as long as the process.
+    row.name.withCString { shim_option_add($0, Int32(row.letter.bytes.first ?? 0), takesArgument, option.rawValue) }
+    if row.alias.utf8CodeUnitCount > 0 {
+      row.alias.withCString { shim_option_add($0, 0, takesArgument, option.rawValue) }
+    }
+    if option.hasOpposite { row.name.withCString { shim_option_add_opposite($0, option.rawValue + opposite) } }
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
@@ -64,7 +77,10 @@ enum CommandLineArguments {
     if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
-    let nearest = Suggestion.nearest(to: word, among: Option.documented.map { $0.name })
+    if let option = Option(named: word), option.has(.fileOnly) {
+      return " It is one of configuration files; use --set " + option.name + "=VALUE."
+    }
+    let nearest = Suggestion.nearest(to: word, among: Option.names)
     return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
   }
 

@@ -13,7 +13,7 @@ struct CommonArguments {
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
   /// Whether a watcher has started this process.
-  private var asksWatcher = false
+  private(set) var asksWatcher = false
   private var stateDirectory: LocalPath?
   /// Where a configuration file gives it, such as "FILE:12: "; nil if none does.
   private(set) var statePlace: String?
@@ -22,7 +22,7 @@ struct CommonArguments {
 
   /// Applies the common options, and ignores others.
   init(_ options: [GivenOption]) throws(UsageError) {
-    for given in options { _ = try apply(given) }
+    for given in options where given.isOn { _ = try apply(given) }
     try validateOutput()
   }
 
@@ -97,6 +97,7 @@ struct CommonArguments {
     fresh.mayWait = false
     configuration.refreshCredentials = { [fresh] in try? fresh.load(host: host) }
     configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
+    try credentials.complete(&configuration.proxies)
     configuration.stateDirectory = statePath
     configuration.allowsSharedSecrets = credentials.allowsShared
     // The program uploads on its main thread.
@@ -132,8 +133,7 @@ struct CommonArguments {
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = SecretFile(given)
-    case .retries: configuration.retryLimit = .failures(try given.count(AllowedRanges.retries))
-    case .retryFor: configuration.retryLimit = try given.retryLimit()
+    case .retry: configuration.retryLimit = try given.retryLimit()
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
     case .congestion:
       guard CongestionControl.isName(given.text) else {
@@ -163,9 +163,11 @@ struct CommonArguments {
 
   private mutating func applyToTimeouts(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
-    case .resolveTimeout: configuration.timeouts.resolveMilliseconds = try given.duration()
-    case .connectTimeout: configuration.timeouts.connectMilliseconds = try given.duration()
-    case .handshakeTimeout: configuration.timeouts.handshakeMilliseconds = try given.duration()
+    case .connectTimeout:
+      let limit = try given.duration()
+      configuration.timeouts.resolveMilliseconds = limit
+      configuration.timeouts.connectMilliseconds = limit
+      configuration.timeouts.handshakeMilliseconds = limit
     case .stallTimeout: configuration.timeouts.stallMilliseconds = try given.duration()
     case .responseTimeout: configuration.timeouts.responseMilliseconds = try given.duration()
     case .maxTime: configuration.timeouts.totalMilliseconds = try given.duration()
@@ -178,10 +180,10 @@ struct CommonArguments {
     switch given.option {
     case .user: credentials.user = given.text
     case .passwordFile: credentials.passwordFile = SecretFile(given)
-    case .netrc:
-      guard let home = environmentPath("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
+    case .netrc where given.argument.bytes.isEmpty:
+      guard let home = environmentPath("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc=FILE.") }
       credentials.netrcFile = SecretFile(home.appending("/.netrc"))
-    case .netrcFile: credentials.netrcFile = SecretFile(given)
+    case .netrc: credentials.netrcFile = SecretFile(given)
     case .bearerFile: credentials.bearerFile = SecretFile(given)
     case .uploadTokenFile: credentials.uploadTokenFile = SecretFile(given)
     case .headerFile: credentials.headerFile = SecretFile(given)
@@ -198,8 +200,10 @@ struct CommonArguments {
 
   private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
-    case .cacert: configuration.tls.trustedCertificatesFile = given.argument
-    case .capath: configuration.tls.trustedCertificatesDirectory = given.argument
+    case .cacert:
+      let isDirectory = Batch.isDirectory(given.argument)
+      configuration.tls.trustedCertificatesDirectory = isDirectory ? given.argument : nil
+      configuration.tls.trustedCertificatesFile = isDirectory ? nil : given.argument
     case .cert: configuration.tls.certificateFile = given.argument
     case .key: configuration.tls.keyFile = given.argument
     case .pin:

@@ -4,24 +4,69 @@ import Uploader
 struct GivenOption {
   let option: Option
   /// Empty if the option takes no argument.
-  let argument: LocalPath
+  private(set) var argument: LocalPath
   /// Where a configuration file gives it, such as "FILE:12: "; nil on the command line.
   var place: String?
-  /// Whether it counts: false for an option without an argument that a file sets to "no".
+  /// Whether it counts: false for an option without an argument that a file sets to "no", and for --no-NAME.
   var isOn = true
 
   /// Its name for messages.
   @inline(never)
-  var label: String { (place ?? "--") + option.name }
+  var label: String { (place ?? (option.has(.fileOnly) ? "--set " : "--")) + option.name }
 
-  /// The error if it is given along with its alternative.
-  var excluded: UsageError {
-    let names = [option, option.row.alternative ?? option].sorted { $0.rawValue < $1.rawValue }.map { "--" + $0.name }
-    return UsageError((place ?? "") + names.joined(separator: " and ") + " cannot be used together.")
+  /// `name=argument`, or only the name.
+  var words: [UInt8] {
+    let isAlone = argument.bytes.isEmpty && (!option.takesArgument || option.row.argument.isOptional)
+    return Array(option.name.utf8) + (isAlone ? [] : [UInt8(ascii: "=")] + argument.bytes)
   }
 
   /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
+}
+
+/// `--set NAME=VALUE`, and a line of a file.
+extension GivenOption {
+  init(setting argument: LocalPath) throws(UsageError) {
+    let name = Array(argument.bytes.prefix { $0 != UInt8(ascii: "=") })
+    guard name.count < argument.bytes.count else { throw UsageError("--set: use NAME=VALUE.") }
+    let option = try Option(configurable: name, place: "--set: ")
+    self = try GivenOption(option, Array(argument.bytes[(name.count + 1)...]), place: nil)
+  }
+
+  /// - Parameter value: of an option without an argument: yes or no.
+  init(_ option: Option, _ value: [UInt8], place: String?) throws(UsageError) {
+    self.init(option: option, argument: LocalPath(bytes: value), place: place)
+    let isWord = value.elementsEqual("yes".utf8) || value.elementsEqual("no".utf8)
+    if !option.takesArgument || option.row.argument.isOptional && isWord {
+      guard isWord else { throw UsageError(label + ": use yes or no.") }
+      isOn = value.elementsEqual("yes".utf8)
+      argument = ""
+    }
+  }
+}
+
+extension Option {
+  /// One that a configuration file can contain.
+  /// - Parameter place: for messages.
+  init(configurable name: [UInt8], place: String) throws(UsageError) {
+    guard let option = Option(named: name) else {
+      let names = Option.configurable.map { $0.name }
+      let nearest = Suggestion.nearest(to: Array(name.drop { $0 == ASCII.hyphen }), among: names)
+      throw UsageError(
+        place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
+          + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+    }
+    guard option.has(.configurable) else {
+      throw UsageError(place + option.name + " works only on the command line, not in a configuration file.")
+    }
+    self = option
+  }
+}
+
+extension [GivenOption] {
+  /// Whether an option without an argument is given, and not taken back.
+  @inline(never)
+  func has(_ option: Option) -> Bool { contains { $0.option == option && $0.isOn } }
 }
 
 /// The arguments of options, parsed.
@@ -52,13 +97,13 @@ extension GivenOption {
     return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
   }
 
+  /// A field of the metadata for a tus server.
   func metadata() throws(UsageError) -> FormField {
-    let bytes = argument.bytes
-    let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
-    guard bytes.contains(UInt8(ascii: "=")), TusFields.isKey(name) else {
-      throw UsageError("--metadata: use NAME=VALUE; NAME is ASCII without spaces or commas.")
+    let field = try field()
+    guard TusFields.isKey(field.name) else {
+      throw UsageError(label + ": use NAME=VALUE; for tus, NAME is ASCII without spaces or commas.")
     }
-    return FormField(name, bytes: Array(bytes.dropFirst(name.utf8.count + 1)))
+    return field
   }
 
   func header() throws(UsageError) -> CustomField {
@@ -127,19 +172,18 @@ extension GivenOption {
     return duration
   }
 
-  /// A time or `forever`.
+  /// A number of retries, a time with its unit, or `forever`.
   func retryLimit() throws(UsageError) -> RetryLimit {
     if text == "forever" { return .forever }
-    guard let time = Quantity.duration(text), AllowedRanges.retryTime.contains(time) else {
-      throw invalid("forever, or a time from 1s to 365d, such as 30m, 12h or 7d")
+    if let count = ASCII.decimal(text.utf8), AllowedRanges.retries.contains(count) { return .failures(count) }
+    guard text.utf8.last.map({ !ASCII.isDigit($0) }) ?? false, let time = Quantity.duration(text),
+      AllowedRanges.retryTime.contains(time)
+    else {
+      throw invalid(
+        "a number of retries up to " + String(AllowedRanges.retries.upperBound)
+          + ", a time from 1s to 365d, such as 30m, 12h or 7d, or forever")
     }
     return .time(milliseconds: time)
-  }
-
-  /// A duration of any length, in milliseconds.
-  func age() throws(UsageError) -> Int64 {
-    guard let age = Quantity.duration(text, upTo: .max) else { throw invalid("an age, such as 12h, 30d or 8w") }
-    return age
   }
 
   func count(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
@@ -178,13 +222,13 @@ extension GivenOption {
   }
 }
 
-/// `--after keep|delete|move=DIR`
+/// `--after keep|remove|move=DIR`
 extension GivenOption {
   /// - Returns: nil for `keep`.
   func removal() throws(UsageError) -> AfterDelivery.Removal? {
     if text == "keep" { return nil }
-    if text == "delete" { return .delete }
-    guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, delete or move=DIR") }
+    if text == "remove" { return .delete }
+    guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, remove or move=DIR") }
     return .move(target)
   }
 

@@ -17,13 +17,13 @@ struct OptionRow {
   let more: StaticString
   /// What is assumed without it; empty for nothing.
   let standard: StaticString
-  /// The option that this one replaces, and that is not given beside it.
-  let alternative: Option?
+  /// Another name for those who know it from other programs; empty for none.
+  let alias: StaticString
 
   init(
     _ name: StaticString, letter: StaticString = "", _ argument: OptionArgument, _ group: OptionGroup,
     _ commands: Commands, _ traits: OptionTraits, _ text: StaticString, more: StaticString = "",
-    standard: StaticString = "", alternative: Option? = nil
+    standard: StaticString = "", alias: StaticString = ""
   ) {
     self.name = name
     self.letter = letter
@@ -34,7 +34,7 @@ struct OptionRow {
     self.text = text
     self.more = more
     self.standard = standard
-    self.alternative = alternative
+    self.alias = alias
   }
 }
 
@@ -55,6 +55,8 @@ struct OptionArgument {
   let kind: Kind
   /// What the help calls it.
   let name: StaticString
+  /// Whether it can be left out: --NAME, or --NAME=ARGUMENT.
+  var isOptional = false
   /// Separated by spaces.
   private let joinedWords: StaticString
 
@@ -73,6 +75,10 @@ struct OptionArgument {
 
   static var none: OptionArgument { OptionArgument(kind: .none, name: "", joinedWords: "") }
   static var file: OptionArgument { OptionArgument(kind: .file, name: "FILE", joinedWords: "") }
+  static var optionalFile: OptionArgument {
+    OptionArgument(kind: .file, name: "FILE", isOptional: true, joinedWords: "")
+  }
+  static var fileOrDirectory: OptionArgument { OptionArgument(kind: .file, name: "FILE|DIR", joinedWords: "") }
   static var directory: OptionArgument { OptionArgument(kind: .directory, name: "DIR", joinedWords: "") }
   static var section: OptionArgument { OptionArgument(kind: .section, name: "NAME", joinedWords: "") }
   static var interface: OptionArgument { OptionArgument(kind: .interface, name: "NAME", joinedWords: "") }
@@ -139,10 +145,13 @@ struct OptionTraits: OptionSet {
   /// Its argument is a file that systemd can pass as a credential.
   static let secret = OptionTraits(rawValue: 1 << 12)
 
+  /// It stands in configuration files and behind --set: few need it, so that no command has an option of that name.
+  static let fileOnly = OptionTraits(rawValue: 1 << 13)
+
   /// Those that `help --table` names.
   static let names: [(name: String, trait: OptionTraits)] = [
     ("everyday", .everyday), ("kept", .kept), ("configurable", .configurable), ("passed-on", .passedOn),
-    ("repeatable", .repeatable), ("template", .template), ("secret", .secret),
+    ("repeatable", .repeatable), ("template", .template), ("secret", .secret), ("file-only", .fileOnly),
   ]
 }
 
@@ -151,9 +160,17 @@ extension Option {
   /// - Parameter name: without "--".
   @inline(never)
   init?(named name: [UInt8]) {
-    guard let option = Option.allCases.first(where: { $0.row.name.bytes.elementsEqual(name) }) else { return nil }
+    func isNamed(_ option: Option) -> Bool {
+      let row = option.row
+      return row.name.bytes.elementsEqual(name) || !name.isEmpty && row.alias.bytes.elementsEqual(name)
+    }
+    guard let option = Option.allCases.first(where: isNamed) else { return nil }
     self = option
   }
+
+  /// Whether --no-NAME takes it back.
+  @inline(never)
+  var hasOpposite: Bool { (!takesArgument || row.argument.isOptional) && row.group != .none && self != .help }
 
   @inline(never)
   var name: String { row.name.text }
@@ -167,11 +184,17 @@ extension Option {
   @inline(never)
   var isPath: Bool { row.argument.isPath }
 
-  /// The options that a configuration file can contain.
-  @inline(never)
   /// Those that people can give.
+  @inline(never)
   static var documented: [Option] { allCases.filter { $0.row.group != .none } }
 
+  /// The names of options on the command line, with their opposites.
+  static var names: [String] {
+    let options = documented.filter { !$0.has(.fileOnly) }
+    return options.flatMap { $0.hasOpposite ? [$0.name, "no-" + $0.name] : [$0.name] }
+  }
+
+  /// The options that a configuration file can contain.
   static var configurable: [Option] { allCases.filter { $0.has(.configurable) } }
 
   /// Whether it belongs to one destination: its address, protocol, trust and credentials.
@@ -186,6 +209,10 @@ extension Option {
 extension StaticString {
   @inline(never)
   var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  func withCString(_ body: (UnsafePointer<CChar>) -> Void) {
+    UnsafeRawPointer(utf8Start).withMemoryRebound(to: CChar.self, capacity: utf8CodeUnitCount + 1, body)
+  }
 
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

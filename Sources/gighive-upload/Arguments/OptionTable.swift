@@ -5,16 +5,15 @@ enum Option: Int32, CaseIterable {
   case server = 256
   case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL, protocolChoice, threshold,
     sendTest, link
-  case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
-    fileField, fileName, mime, metadata
-  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, s3Credentials, s3Profile, headerFile,
+  case label, eventDate, dayStarts, orgName, eventType, field, fileField, fileName, mime
+  case user, passwordFile, netrc, bearerFile, uploadTokenFile, s3Credentials, s3Profile, headerFile,
     sharedSecrets
-  case cacert, capath, cert, key, pin, insecure
-  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries,
-    retryFor, retryMaxDelay, limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride,
-    deferLength, jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
-  case config, to
-  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, forget, prune
+  case cacert, cert, key, pin, insecure
+  case connectTimeout, stallTimeout, responseTimeout, maxTime, retry, retryMaxDelay, limitRate, proxy, proxyUser,
+    proxyPasswordFile, header, chunkSize, methodOverride, deferLength, jobs, stateDir, maxSize, maxMemory, digest,
+    congestion, ipv4, ipv6
+  case config, to, set
+  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, once
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
@@ -91,7 +90,7 @@ enum Option: Int32, CaseIterable {
         "YYYY-MM-DD, today or mtime", standard: "mtime for files found in directories, else today")
     case .dayStarts:
       .init(
-        "day-starts", .text("HOUR"), .form, .finding, [.configurable, .passedOn, .form],
+        "day-starts", .text("HOUR"), .form, .finding, [.fileOnly, .configurable, .passedOn, .form],
         "time at which a day starts (HH:MM), for today and mtime", standard: "00:00")
     case .orgName:
       .init(
@@ -101,22 +100,11 @@ enum Option: Int32, CaseIterable {
       .init(
         "event-type", .choice("TYPE", "band wedding"), .form, .sending, [.ordinary, .everyday, .sidecar],
         "kind of the event", standard: "band")
-    case .participants:
-      .init(
-        "participants", .text("LIST"), .form, .sending, [.ordinary, .template, .sidecar], "names, separated by commas")
-    case .keywords:
-      .init(
-        "keywords", .text("LIST"), .form, .sending, [.ordinary, .template, .sidecar], "keywords, separated by commas")
-    case .location:
-      .init("location", .text("TEXT"), .form, .sending, [.ordinary, .template, .sidecar], "place of the event")
-    case .rating:
-      .init("rating", .text("TEXT"), .form, .sending, [.ordinary, .sidecar], "rating, in digits")
-    case .notes:
-      .init("notes", .text("TEXT"), .form, .sending, [.ordinary, .template, .sidecar], "notes")
     case .field:
       .init(
         "field", .text("NAME=VALUE"), .form, .sending, [.ordinary, .repeatable, .template, .sidecar],
-        "additional form field")
+        "another field",
+        more: " of a form, such as GigHive's keywords, participants, location, rating and notes, or of tus metadata")
     case .fileField:
       .init(
         "file-field", .text("NAME"), .form, .sending, [.ordinary, .form], "name of the form field that holds the file",
@@ -127,15 +115,11 @@ enum Option: Int32, CaseIterable {
         "name of the file on the server", standard: "its own name")
     case .mime:
       .init(
-        "mime", .text("TYPE"), .form, .sending, [.ordinary, .form], "media type",
+        "mime", .text("TYPE"), .form, .sending, [.ordinary, .fileOnly, .form], "media type",
         standard: "guessed from the file name's extension")
-    case .metadata:
-      .init(
-        "metadata", .text("NAME=VALUE"), .form, .sending, [.ordinary, .repeatable, .list, .template, .form],
-        "additional metadata for a tus server")
     case .user:
       .init(
-        "user", .text("NAME"), .credentials, .connecting, [.ordinary, .everyday, .credential], "user name",
+        "user", letter: "u", .text("NAME"), .credentials, .connecting, [.ordinary, .everyday, .credential], "user name",
         more: "; the password comes from $GIGHIVE_PASSWORD or a file")
     case .passwordFile:
       .init(
@@ -143,12 +127,8 @@ enum Option: Int32, CaseIterable {
         "file with the password on its first line")
     case .netrc:
       .init(
-        "netrc", .none, .credentials, .connecting, [.ordinary, .everyday, .credential],
-        "read user name and password from ~/.netrc")
-    case .netrcFile:
-      .init(
-        "netrc-file", .file, .credentials, .connecting, [.ordinary, .credential, .secret],
-        "read user name and password from this netrc file")
+        "netrc", .optionalFile, .credentials, .connecting, [.ordinary, .everyday, .credential, .secret],
+        "read user name and password from this netrc file", more: ", also those of the proxy", standard: "~/.netrc")
     case .bearerFile:
       .init(
         "bearer-file", .file, .credentials, .connecting, [.ordinary, .credential, .secret],
@@ -171,16 +151,13 @@ enum Option: Int32, CaseIterable {
         "file with secret header fields, one 'Name: value' per line")
     case .sharedSecrets:
       .init(
-        "shared-secrets", .none, .credentials, .connecting, [.ordinary, .bound],
+        "shared-secrets", .none, .credentials, .connecting, [.ordinary, .fileOnly, .bound],
         "accept these files even if other users can read them")
     case .cacert:
       .init(
-        "cacert", .file, .tls, .connecting, [.ordinary, .bound],
-        "trust these certificates (PEM) instead of the system's")
-    case .capath:
-      .init(
-        "capath", .directory, .tls, .connecting, [.ordinary, .bound],
-        "trust the certificates in this directory (openssl rehash) instead of the system's")
+        "cacert", .fileOrDirectory, .tls, .connecting, [.ordinary, .bound],
+        "trust these certificates (PEM) instead of the system's",
+        more: ": those in the file, or in the directory (openssl rehash)")
     case .cert:
       .init("cert", .file, .tls, .connecting, [.ordinary, .bound], "client certificate (PEM)")
     case .key:
@@ -193,48 +170,37 @@ enum Option: Int32, CaseIterable {
         "require this public key (its SHA-256) from the server")
     case .insecure:
       .init(
-        "insecure", .none, .tls, .connecting, [.ordinary, .bound],
+        "insecure", letter: "k", .none, .tls, .connecting, [.ordinary, .bound],
         "accept any certificate; attackers can read the traffic")
-    case .resolveTimeout:
-      .init(
-        "resolve-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for the name lookup",
-        standard: "30s")
     case .connectTimeout:
       .init(
-        "connect-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for connecting to any address",
-        standard: "30s")
-    case .handshakeTimeout:
-      .init(
-        "handshake-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for TLS or the proxy",
-        standard: "30s")
+        "connect-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for the name lookup",
+        more: ", and for connecting, and for TLS or the proxy", standard: "30s")
     case .stallTimeout:
       .init(
-        "stall-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "longest time without an acknowledged byte",
+        "stall-timeout", .text("TIME"), .transfer, .connecting, [.ordinary, .fileOnly],
+        "longest time without an acknowledged byte",
         standard: "30s")
     case .responseTimeout:
       .init(
-        "response-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for a response",
+        "response-timeout", .text("TIME"), .transfer, .connecting, [.ordinary, .fileOnly], "time limit for a response",
         standard: "120s")
     case .maxTime:
       .init(
         "max-time", .text("TIME"), .transfer, [.finding, .recorded], .ordinary,
         "time limit for a whole upload with all retries", standard: "none")
-    case .retries:
+    case .retry:
       .init(
-        "retries", .text("N"), .transfer, [.send, .recorded], [.kept, .configurable],
-        "give up after N retries without progress", standard: "5", alternative: .retryFor)
-    case .retryFor:
-      .init(
-        "retry-for", .words("TIME|forever", "forever"), .transfer, [.send, .recorded],
-        [.kept, .configurable, .everyday], "retry for this long without progress",
-        more: ", and more kinds of errors; replaces --retries", alternative: .retries)
+        "retry", .words("N|TIME|forever", "forever"), .transfer, [.send, .recorded],
+        [.kept, .configurable, .everyday], "retry N times, or for this TIME, without progress",
+        more: "; with a time such as 12h, after more kinds of errors", standard: "5")
     case .retryMaxDelay:
       .init(
-        "retry-max-delay", .text("TIME"), .transfer, [.finding, .recorded], .ordinary,
+        "retry-max-delay", .text("TIME"), .transfer, [.finding, .recorded], [.ordinary, .fileOnly],
         "longest delay between retries, unless the server asks for more", standard: "60s")
     case .limitRate:
       .init(
-        "limit-rate", .words("RATE", "off"), .transfer, [.finding, .recorded], [.ordinary, .everyday],
+        "limit-rate", .words("RATE", "off"), .transfer, .sending, [.ordinary, .everyday],
         "bytes per second, such as 2M, or a timetable", more: " that can pause: '07:00,pause 23:00,off'")
     case .proxy:
       .init(
@@ -242,26 +208,26 @@ enum Option: Int32, CaseIterable {
         "HTTP proxy, overriding $https_proxy and similar; \"\" for none")
     case .proxyUser:
       .init(
-        "proxy-user", .text("NAME"), .transfer, .connecting, .ordinary,
+        "proxy-user", .text("NAME"), .transfer, .connecting, [.ordinary, .fileOnly],
         "proxy user; the password comes from $GIGHIVE_PROXY_PASSWORD or a file")
     case .proxyPasswordFile:
       .init(
-        "proxy-password-file", .file, .transfer, .connecting, [.ordinary, .secret],
+        "proxy-password-file", .file, .transfer, .connecting, [.ordinary, .fileOnly, .secret],
         "file with the proxy password on its first line")
     case .header:
       .init(
-        "header", .text("FIELD"), .transfer, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "header", letter: "H", .text("FIELD"), .transfer, .connecting, [.ordinary, .repeatable, .list, .bound],
         "'Name: value' to send to the server with every request")
     case .chunkSize:
       .init(
         "chunk-size", .text("SIZE"), .transfer, .sending, .ordinary, "size of each tus request", standard: "adaptive")
     case .methodOverride:
       .init(
-        "method-override", .none, .transfer, .connecting, .ordinary,
+        "method-override", .none, .transfer, .connecting, [.ordinary, .fileOnly],
         "send POST instead of PATCH, for proxies that block PATCH")
     case .deferLength:
       .init(
-        "defer-length", .none, .transfer, .sending, .ordinary,
+        "defer-length", .none, .transfer, .sending, [.ordinary, .fileOnly],
         "send the size to a tus server with the first bytes, not at creation")
     case .jobs:
       .init(
@@ -283,12 +249,12 @@ enum Option: Int32, CaseIterable {
       .init("digest", .none, .transfer, .sending, .ordinary, "compute SHA-256 even if the server is not GigHive")
     case .congestion:
       .init(
-        "congestion", .words("NAME", "auto"), .transfer, .connecting, .ordinary,
+        "congestion", .words("NAME", "auto"), .transfer, .connecting, [.ordinary, .fileOnly],
         "congestion control; auto is BBR where it is allowed", standard: "auto")
     case .ipv4:
-      .init("ipv4", .none, .transfer, .connecting, .ordinary, "use IPv4 addresses only")
+      .init("ipv4", letter: "4", .none, .transfer, .connecting, .ordinary, "use IPv4 addresses only")
     case .ipv6:
-      .init("ipv6", .none, .transfer, .connecting, .ordinary, "use IPv6 addresses only")
+      .init("ipv6", letter: "6", .none, .transfer, .connecting, .ordinary, "use IPv6 addresses only")
     case .config:
       .init(
         "config", .file, .configuration, .all, [],
@@ -296,12 +262,16 @@ enum Option: Int32, CaseIterable {
       )
     case .to:
       .init("to", .section, .configuration, .all, .everyday, "use the section [NAME] of the configuration")
+    case .set:
+      .init(
+        "set", .text("NAME=VALUE"), .configuration, .all, .repeatable,
+        "set an option of configuration files that has no name of its own here (gighive-upload.conf(5))")
     case .recursive:
       .init("recursive", letter: "r", .none, .selection, .send, .everyday, "send directories and everything below them")
     case .match:
       .init(
         "match", .text("PATTERN"), .selection, .finding, [.configurable, .everyday, .repeatable],
-        "in directories, send only files such as '*.wav'")
+        "in directories, send only files such as '*.wav'", alias: "include")
     case .exclude:
       .init(
         "exclude", .text("PATTERN"), .selection, .finding, [.configurable, .repeatable],
@@ -311,29 +281,28 @@ enum Option: Int32, CaseIterable {
     case .from:
       .init(
         "from", .file, .selection, .send, .everyday, "send the files in this list",
-        more: ", one JSON object per line; - for standard input")
+        more: ", one JSON object per line; - for standard input", alias: "files-from")
     case .dryRun:
       .init(
-        "dry-run", .none, .selection, [.finding, .clean], .everyday, "change nothing; show what would be done",
+        "dry-run", .none, .selection, [.finding, .clean, .dropping], .everyday,
+        "change nothing; show what would be done",
         more: ", and what was delivered before")
     case .again:
       .init(
         "again", .none, .selection, .send, .everyday, "also send what was delivered before",
-        more: " to this destination")
+        more: " to this destination", alias: "force")
     case .all:
-      .init("all", .none, .selection, .resume, .everyday, "resume every upload that is not delivered")
+      .init(
+        "all", .none, .selection, [.resume, .forget], .everyday,
+        "without IDs: resume all that are not delivered, forget all that are")
     case .strict:
       .init(
         "strict", .none, .selection, .resume, [],
         "with --all: exit with code 11 if another process is working on an upload")
-    case .forget:
+    case .once:
       .init(
-        "forget", .none, .selection, .list, .everyday,
-        "drop the records of these uploads (without IDs: of all delivered ones)")
-    case .prune:
-      .init(
-        "prune", .text("AGE"), .selection, .list, .everyday,
-        "drop records of delivered and failed uploads older than this whose files are gone")
+        "once", .none, .watching, .watch, .everyday, "send what is finished now, and end",
+        more: "; without --on-event and --metrics")
     case .settle:
       .init(
         "settle", .text("TIME"), .watching, .watch, [.configurable, .everyday],
@@ -358,8 +327,8 @@ enum Option: Int32, CaseIterable {
         "write metrics to this file (*.prom) for the Prometheus node exporter")
     case .after:
       .init(
-        "after", .words("HOW", "keep delete move="), .afterDelivery, .sending, [.ordinary, .everyday],
-        "delivered files: keep, delete or move=DIR", standard: "keep")
+        "after", .words("HOW", "keep remove move="), .afterDelivery, .sending, [.ordinary, .everyday],
+        "delivered files: keep, remove or move=DIR", standard: "keep")
     case .keepFree:
       .init(
         "keep-free", .text("SIZE"), .afterDelivery, [.watch, .clean], [.configurable, .passedOn, .everyday],
@@ -370,7 +339,7 @@ enum Option: Int32, CaseIterable {
         "remove files even where the server cannot be asked whether it still has them")
     case .trustSettle:
       .init(
-        "trust-settle", .none, .afterDelivery, [.sending, .clean], .ordinary,
+        "trust-settle", .none, .afterDelivery, [.sending, .clean], [.ordinary, .fileOnly],
         "remove unchanged files even where open files cannot be detected, as on network shares")
     case .progress:
       .init(
@@ -389,7 +358,8 @@ enum Option: Int32, CaseIterable {
         "interval of progress events with --json, or none", standard: "1s")
     case .quiet:
       .init(
-        "quiet", letter: "q", .none, .output, .connecting, [.configurable, .everyday], "print errors and warnings only")
+        "quiet", letter: "q", .none, .output, [.connecting, .dropping], [.configurable, .everyday],
+        "print errors and warnings only")
     case .verbose:
       .init(
         "verbose", letter: "v", .none, .output, .connecting, [.configurable, .passedOn, .everyday],

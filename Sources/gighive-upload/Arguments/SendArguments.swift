@@ -21,6 +21,8 @@ struct SendArguments {
   private(set) var minimumSize: Int64?
   /// The files of directories that are left out; nil for none.
   private(set) var existing: ExistingList?
+  /// How long a file of directories must not have changed, in milliseconds; nil if it is sent as it is.
+  private(set) var settleMilliseconds: Int64?
   /// Which files of directories are sent.
   private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
@@ -28,7 +30,7 @@ struct SendArguments {
 
   private(set) var server: TargetURI?
   private var multipartURL: TargetURI?
-  private var tusURL: TargetURI?
+  private(set) var tusURL: TargetURI?
   private var putOptions: [GivenOption] = []
   /// Where files go with PUT, also over WebDAV; nil for other destinations.
   private(set) var object: ObjectURL?
@@ -75,12 +77,7 @@ struct SendArguments {
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
     else { throw UsageError("--protocol conflicts with the destination.") }
-    guard
-      !options.contains(where: { $0.option == .metadata })
-        || (multipartURL == nil && template.uploadProtocol != .multipart)
-    else {
-      throw UsageError("--metadata works only with tus; for a form, use --field NAME=VALUE.")
-    }
+    if tusURL != nil { for given in options where given.option == .field { _ = try given.metadata() } }
     try common.validate()
     guard list == nil || (files.isEmpty && !isRecursive) else {
       throw UsageError("--from cannot be combined with file arguments or --recursive.")
@@ -111,7 +108,7 @@ struct SendArguments {
       default: try ObjectURL(given)
       }
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
-    let fields: [Option] = [.field, .metadata, .fileField, .fileName]
+    let fields: [Option] = [.field, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
       throw UsageError(other.label + " works only with forms and tus.")
     }
@@ -123,9 +120,12 @@ struct SendArguments {
   }
 
   /// The same for one directory only.
-  /// - Parameter existing: the files that are left out; nil for none.
-  func limited(to directory: LocalPath, existing: ExistingList?) -> SendArguments {
+  /// - Parameters:
+  ///   - existing: the files that are left out; nil for none.
+  ///   - settleMilliseconds: how long a file must not have changed; nil if it is sent as it is.
+  func limited(to directory: LocalPath, existing: ExistingList?, settleMilliseconds: Int64?) -> SendArguments {
     var limited = self
+    limited.settleMilliseconds = settleMilliseconds
     limited.files = Operands([directory])
     limited.existing = existing
     return limited

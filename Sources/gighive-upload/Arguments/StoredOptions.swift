@@ -8,7 +8,8 @@ enum StoredOptions {
     var words: [String] = []
     for given in options where given.option.has(.kept) {
       let name = given.option.name
-      let argument = given.option.isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
+      let isPath = given.option.isPath && !given.argument.bytes.isEmpty
+      let argument = isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
       words.append(given.option.takesArgument ? name + "=" + Percent.encode(argument.bytes) : name)
     }
     if let eventDate, !options.contains(where: { $0.option == .eventDate }) {
@@ -25,24 +26,24 @@ enum StoredOptions {
     let replaced = given.map { $0.option }.filter { $0.has(.list) }
     let stored = options(in: text).filter {
       !(replacesCredentials && $0.option.has(.credential)) && !replaced.contains($0.option)
-        && !isReplaced($0.option, by: given)
+        && !isTakenBack($0.option, by: given)
     }
-    return given.filter { $0.place != nil && !isReplaced($0.option, by: stored) } + stored
-      + given.filter { $0.place == nil }
+    let all = given.filter { $0.place != nil } + stored + given.filter { $0.place == nil }
+    return all.filter { $0.isOn }
   }
 
-  /// Whether the alternative of the option is given on the command line.
-  private static func isReplaced(_ option: Option, by others: [GivenOption]) -> Bool {
-    others.contains { $0.place == nil && $0.option.row.alternative == option }
+  private static func isTakenBack(_ option: Option, by others: [GivenOption]) -> Bool {
+    others.contains { $0.option == option && !$0.isOn }
   }
 
   /// The options to keep in the record of an upload that is resumed. Options given now are not kept, except for credentials: if
   /// those of the record no longer work, the next `resume` must not need them again.
   static func text(of note: String, with given: [GivenOption]) -> String {
-    let sources = given.filter { $0.place == nil && ($0.option.has(.credential) || $0.option == .headerFile) }
+    let given = given.filter { $0.place == nil && $0.isOn }
+    let sources = given.filter { $0.option.has(.credential) || $0.option == .headerFile }
     guard !sources.isEmpty else { return note }
     let replacesCredentials = sources.contains { $0.option.has(.credential) }
-    let permission = given.filter { $0.place == nil && $0.option == .sharedSecrets }
+    let permission = given.filter { $0.option == .sharedSecrets }
     let kept = note.split(separator: " ").filter { word in
       // Words unknown to this version are kept.
       guard let option = option(ofWord: word) else { return true }

@@ -84,7 +84,7 @@ final class Batch {
   /// - Returns: false if there are too many.
   func postpones(_ request: Int, _ previous: PreviousDelivery) -> Bool {
     var (_, index, file) = open[position(of: request)]
-    if file.judged != nil {
+    if list != nil, file.judged != nil {
       report.comparisonDue(index, previous)
     } else {
       guard comparisons.count < Limits.comparisonCount else { return false }
@@ -152,25 +152,35 @@ final class Batch {
     while let item = walk.next() {
       switch item {
       case .file(let path):
-        if isWanted(path), !walk.mayBeUnfinished || !isUnfinished(path) {
-          return BatchFile(path: path, foundBelow: walk.root)
+        guard isWanted(path), !walk.mayBeUnfinished || !isUnfinished(path) else { continue }
+        var file = BatchFile(path: path, foundBelow: walk.root)
+        guard let settle = arguments.settleMilliseconds else { return file }
+        guard let seen = SettledFile.sighting(of: path, below: walk.root, for: settle) else {
+          leaveOut(path, "it is empty, or not finished yet")
+          continue
         }
+        (file.needsRecord, file.judged) = (true, seen)
+        return file
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
     }
     self.walk = nil
-    if walk.itemCount == 0 { fail(walk.root, noMatch, ExitCode.inputFile) }
+    if walk.itemCount == 0, arguments.settleMilliseconds == nil {
+      report.say(PrintableText.line(walk.root.text) + " " + noMatch)
+    }
     return nil
   }
 
   private func isUnfinished(_ path: LocalPath) -> Bool {
     guard let mark = UnfinishedMark.beside(path) else { return false }
-    if arguments.common.isVerbose {
-      report.diagnose(
-        PrintableText.line(path.text) + ": left out, because it is unfinished: "
-          + PrintableText.line(mark.lastComponent) + " is beside it.")
-    }
+    leaveOut(path, "it is unfinished: " + PrintableText.line(mark.lastComponent) + " is beside it")
     return true
+  }
+
+  private func leaveOut(_ path: LocalPath, _ reason: String) {
+    if arguments.common.isVerbose {
+      report.diagnose(PrintableText.line(path.text) + ": left out, because " + reason + ".")
+    }
   }
 
   /// Whether the file is neither too small nor to be left alone. If it cannot be examined, that is reported later.
@@ -238,6 +248,34 @@ final class Batch {
     return arguments.isForGigHive
       ? "has no recording; use --match to select other files."
       : "has no file to send; hidden and temporary files are skipped."
+  }
+}
+
+/// `watch --once`: which files are finished at this moment.
+enum SettledFile {
+  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A file from the future has just changed.
+  static func sighting(of file: LocalPath, below root: LocalPath, for milliseconds: Int64) -> FileSighting? {
+    guard let directory = try? OpenDirectory(file.directory, below: root) else { return nil }
+    let descriptor = directory.open(file.name)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    var status = shim_file_status()
+    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR, status.size > 0 else {
+      return nil
+    }
+    let kind = FileSystem.kind(type: shim_file_system_type(descriptor))
+    // Where status times are reliable, a wrong clock in a camera does not matter.
+    let changed = kind == .stable ? status.changed_seconds : max(status.modified_seconds, status.changed_seconds)
+    let age = shim_unix_seconds() - changed
+    var wanted = milliseconds
+    switch FileWriters(of: descriptor) {
+    case .noWriter: break
+    case .undetectable: wanted = max(wanted, Limits.watchBlindSettleMilliseconds)
+    case .writer, .notNow: return nil
+    }
+    // In whole seconds, of which both times were rounded down.
+    guard age > (wanted - 1) / 1000 + 1 else { return nil }
+    return FileSighting(status, on: kind)
   }
 }
 

@@ -5,29 +5,36 @@ import Uploader
 struct RecordingOptions {
   var form = EventForm()
   private(set) var fields: [FormField] = []
-  private(set) var metadata: [FormField] = []
   private(set) var fileName: [UInt8]?
 
-  /// - Parameter options: templates among them are the same for all files. Options about anything else are ignored.
-  init(_ options: [GivenOption]) throws(UsageError) {
-    for given in options { try apply(try given.literal()) }
+  /// - Parameters:
+  ///   - options: templates among them are the same for all files. Options about anything else are ignored.
+  ///   - isForGigHive: whether fields of its form are among the others.
+  init(_ options: [GivenOption], isForGigHive: Bool) throws(UsageError) {
+    for given in options { try apply(try given.literal(), isForGigHive) }
   }
 
-  private mutating func apply(_ given: GivenOption) throws(UsageError) {
+  private mutating func apply(_ given: GivenOption, _ isForGigHive: Bool) throws(UsageError) {
     switch given.option {
     case .eventDate: form.eventDate = given.text
     case .orgName: form.orgName = given.text
     case .eventType: form.eventType = given.text
     case .label: form.label = given.text
-    case .participants: form.participants = given.text
-    case .keywords: form.keywords = given.text
-    case .location: form.location = given.text
-    case .rating: form.rating = given.text
-    case .notes: form.notes = given.text
-    case .field: fields.append(try given.field())
-    case .metadata: metadata.append(try given.metadata())
+    case .field: add(try given.field(), isForGigHive)
     case .fileName: fileName = given.argument.bytes
     default: break
+    }
+  }
+
+  private mutating func add(_ field: FormField, _ isForGigHive: Bool) {
+    let text = String(decoding: field.bytes, as: UTF8.self)
+    switch isForGigHive ? field.name : "" {
+    case "participants": form.participants = text
+    case "keywords": form.keywords = text
+    case "location": form.location = text
+    case "rating": form.rating = text
+    case "notes": form.notes = text
+    default: fields.append(field)
     }
   }
 }
@@ -144,7 +151,7 @@ extension SendArguments {
   private func fill(
     _ request: inout UploadRequest, _ expanded: [GivenOption], object: Destination?, date: String?, isDefault: Bool
   ) throws(UsageError) {
-    var recording = try RecordingOptions(expanded)
+    var recording = try RecordingOptions(expanded, isForGigHive: isForGigHive)
     let asksForDate = !recording.form.eventDate.isEmpty
     if isForGigHive || asksForDate { recording.form.eventDate = date ?? "" }
     if let server {
@@ -154,8 +161,9 @@ extension SendArguments {
     }
     if let object { request.destination = object }
     // Other endpoints get only the fields that were given, without defaults.
-    request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
-    request.extraMetadata = recording.metadata
+    let isForTus = tusURL != nil
+    request.extraFields = (isForGigHive ? [] : recording.form.fields) + (isForTus ? [] : recording.fields)
+    request.extraMetadata = isForTus ? recording.fields : []
     request.fileNameBytes = recording.fileName
     let hasDate = !recording.form.eventDate.isEmpty
     request.note =
@@ -219,7 +227,7 @@ extension GivenOption {
 
   /// Behind NAME= of a field.
   private var templateStart: Int {
-    guard option == .field || option == .metadata else { return 0 }
+    guard option == .field else { return 0 }
     return argument.bytes.firstIndex(of: UInt8(ascii: "=")).map { $0 + 1 } ?? argument.bytes.count
   }
 

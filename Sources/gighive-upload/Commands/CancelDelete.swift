@@ -96,7 +96,7 @@ enum CancelDelete {
       return .unchanged
     }
     let overrides =
-      options.contains { $0.option == .methodOverride } || record.unfinished?.detours.overridesMethod ?? false
+      options.has(.methodOverride) || record.unfinished?.detours.overridesMethod ?? false
     do throws(CancelDeleteError) {
       return .ended(
         try Uploader(configuration).end(

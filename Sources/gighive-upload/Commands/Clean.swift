@@ -34,7 +34,7 @@ enum Clean {
         exitCode: ExitCode.inputFile)
       return ExitCode.inputFile
     }
-    let isDryRun = options.contains { $0.option == .dryRun }
+    let isDryRun = options.has(.dryRun)
     if !isDryRun {
       common.recoverRemovals(report)
       common.reserveForRemovals(in: place.path)
@@ -45,8 +45,8 @@ enum Clean {
     if before.usable >= wanted { return ExitCode.delivered }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     var after = AfterDelivery()
-    after.trustsServer = options.contains { $0.option == .trustServer }
-    after.trustsSettle = options.contains { $0.option == .trustSettle }
+    after.trustsServer = options.has(.trustServer)
+    after.trustsSettle = options.has(.trustSettle)
     let remover = Remover(.delete, after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.location(of: $0) != nil }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
@@ -105,7 +105,7 @@ private final class CleanedDirectory {
   /// - Returns: nil if it is not a directory, or cannot be accessed.
   init?(_ directory: LocalPath) {
     var status = shim_file_status()
-    guard let path = CleanedDirectory.realPath(of: directory), let name = path.cString,
+    guard let path = directory.withoutLinks, let name = path.cString,
       shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, FreeSpace(at: path) != nil
     else { return nil }
     self.path = path
@@ -125,17 +125,20 @@ private final class CleanedDirectory {
   func location(of record: UploadRecord) -> LocalPath? {
     let directory = record.file.path.directory
     if last?.directory != directory {
-      let real = CleanedDirectory.realPath(of: directory)
+      let real = directory.withoutLinks
       last = (directory, real.map { path.contains($0.bytes) } ?? false ? real : nil)
     }
     guard let file = last?.real?.appendingName(record.file.path.name.bytes) else { return nil }
     var status = shim_file_status()
     return shim_lstat(file.cName, &status) == 0 && status.device == device ? file : nil
   }
+}
 
-  private static func realPath(of path: LocalPath) -> LocalPath? {
+extension LocalPath {
+  /// The absolute path without links; nil if there is nothing.
+  var withoutLinks: LocalPath? {
     var buffer = [CChar](repeating: 0, count: 4096)
-    guard let name = path.cString, shim_real_path(name, &buffer, buffer.count) == 0 else { return nil }
+    guard let name = cString, shim_real_path(name, &buffer, buffer.count) == 0 else { return nil }
     return LocalPath(cString: buffer)
   }
 }

@@ -14,11 +14,11 @@ enum Help {
     for row in CommandRow.all { page.add(row.synopsis.text, row.summary.text) }
     page.add(verbatim: "\nExample:\n" + example + "\n")
     page.add(
-      "", "COMMAND -h shows the most useful options of a command, COMMAND --help all options and exit codes.", at: 0)
+      "", "COMMAND -h shows the most useful options of a command, COMMAND --help all.", at: 0)
     return page.text
   }
 
-  private static let purpose = "uploads large recordings to a GigHive server, in a few megabytes of memory"
+  private static let purpose = "uploads large recordings in a few megabytes of memory"
 
   private static let example = """
       gighive-upload send gig.mp4 --server https://gighive --label "First set" \\
@@ -34,14 +34,14 @@ enum Help {
       page.add(label, "gighive-upload " + usage, at: 7)
       label = ""
     }
-    let options = Option.documented.filter { command.takes($0) }
+    let options = Option.documented.filter { command.takes($0) && !$0.has(.fileOnly) }
     if isBrief {
       page.add(verbatim: "\n")
       for option in options where option.has(.everyday) { page.add(option.usage, option.meaning(isBrief: true)) }
       page.add(verbatim: "\n--help shows all " + String(options.count) + " options, and the exit codes.\n")
       return page.text
     }
-    for paragraph in lines(command.row.text) {
+    for paragraph in paragraphs(of: command.row) {
       page.add(verbatim: "\n")
       page.add("", paragraph, at: 0)
     }
@@ -56,6 +56,10 @@ enum Help {
     page.meaningColumn = 12
     for row in ExitCode.table(of: command) { page.add(row.code, row.meaning) }
     return page.text
+  }
+
+  private static func paragraphs(of row: CommandRow) -> [String] {
+    lines(row.text) + ["An option without an argument has an opposite, such as --no-json. The last one given counts."]
   }
 
   @inline(never)
@@ -84,7 +88,7 @@ enum Help {
     guard let command = Command(rawValue: row.name) else { return object }
     object.add("operands", row.operands.rawValue)
     object.add("usage", lines(row.usage))
-    object.add("text", lines(row.text))
+    object.add("text", paragraphs(of: row))
     let codes = ExitCode.table(of: command)
     object.add("exit_codes", codes.map { $0.code })
     object.add("exit_meanings", codes.map { $0.meaning })
@@ -98,7 +102,9 @@ extension Option {
     var text = "--" + name
     let letter = row.letter.text
     if !letter.isEmpty { text = "-" + letter + ", " + text }
-    return takesArgument ? text + " " + row.argument.name.text : text
+    let name = row.argument.name.text
+    if row.argument.isOptional { return text + "[=" + name + "]" }
+    return takesArgument ? text + " " + name : text
   }
 
   fileprivate func meaning(isBrief: Bool) -> String {
@@ -108,6 +114,7 @@ extension Option {
     if isBrief { return text }
     text += row.more.text
     if has(.repeatable) { text += "; can be repeated" }
+    if row.alias.utf8CodeUnitCount > 0 { text += "; also --" + row.alias.text }
     if row.standard.utf8CodeUnitCount > 0 { text += " (default: " + row.standard.text + ")" }
     return text
   }
@@ -118,6 +125,7 @@ extension Option {
     object.add("name", name)
     object.add("letter", row.letter.text)
     object.add("argument", row.argument.name.text)
+    object.add("optional", row.argument.isOptional)
     object.add("kind", row.argument.kind.rawValue)
     object.add("words", row.argument.words)
     object.add("group", row.group.rawValue)
@@ -184,6 +192,8 @@ extension ExitCode {
       default: "success"
       }
     let interruption = command == .watch ? "stopped by a second signal" : "interrupted"
+    var failures = failures
+    if command == .status { failures[2].meaning = "nothing watches" }
     return [("0", success)] + failures + [("130, 143", interruption)]
   }
 

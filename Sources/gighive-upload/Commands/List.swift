@@ -1,25 +1,15 @@
 import CShims
 import Uploader
 
-/// `gighive-upload list [--json] [--forget [ID...] | --prune AGE]`
+/// `gighive-upload list [--json]`
 enum List {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
-    let forgets = options.contains { $0.option == .forget }
-    let age = try options.last { $0.option == .prune }?.age()
-    guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
-    guard age == nil || !forgets else { throw UsageError("--forget and --prune cannot be used together.") }
+    guard operands.isEmpty else { throw UsageError("list takes no arguments.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    // A reader that ends early, such as head, does not stop a change halfway.
-    if forgets || age != nil { shim_ignore_broken_pipe_signal() }
     do throws(StateError) {
-      if forgets { return try forget(operands, records, report) }
-      if let age {
-        try Prune.run(olderThan: age, records, report)
-        return ExitCode.delivered
-      }
       var isEmpty = true
       let hasUnfinished = try records.directory.openCount() > 0
       try records.directory.walk(.all) { record in
@@ -27,58 +17,39 @@ enum List {
         let isDelivered = record.phase == .delivered
         let keeper = hasUnfinished && isDelivered ? records.directory.upload(keepingFileOf: record) : nil
         Console.out(
-          common.isJSON ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds()) : row(record, keptBy: keeper))
+          common.isJSON
+            ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds())
+            : row(record, keptBy: keeper, absence(of: record, in: records.directory)))
       }
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
     return ExitCode.delivered
   }
 
-  private static func forget(_ operands: Operands, _ records: Records, _ report: Report) throws(StateError) -> Int32 {
-    var exitCode = ExitCode.delivered
-    var failure: StateError?
-    func forget(_ record: UploadRecord) {
-      do throws(StateError) {
-        if try !List.forget(record, records, report) { exitCode = ExitCode.conflict }
-      } catch { failure = failure ?? error }
-    }
-    if operands.isEmpty {
-      // Without an ID, only delivered uploads are forgotten.
-      try records.directory.walk(.all) { if $0.phase == .delivered { forget($0) } }
-    } else {
-      for record in try records.named(operands) { forget(record) }
-    }
-    if let failure { throw failure }
-    return exitCode
-  }
-
-  /// - Returns: false if another process has locked it. That has been reported.
-  private static func forget(_ record: UploadRecord, _ records: Records, _ report: Report) throws(StateError) -> Bool {
-    guard let lock = try records.directory.lock(record.id) else {
-      report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict, about: record)
-      return false
-    }
-    try records.directory.remove(record.id)
-    withExtendedLifetime(lock) {}
-    var text = "forgotten."
-    if record.phase != .delivered, record.remote != nil || record.unfinished?.formerURL != nil {
-      text += " The server keeps the partial upload until it expires."
-    }
-    if record.phase == .delivered, record.locateFile() == .present {
-      text += " Its file is still there: whatever finds it uploads it again."
-    }
-    report.reportRemoval(record, "forgotten", text)
-    return true
-  }
-
   // MARK: Output
 
-  /// - Parameter keeper: an unfinished upload that still needs the file.
-  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?) -> String {
+  /// What became of the file, if it is not there.
+  private static func absence(of record: UploadRecord, in directory: StateDirectory) -> String? {
+    let presence = record.locateFile()
+    let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
+    guard presence == .gone, record.phase == .delivered, !directory.isRemovalDue(record.id),
+      let removal = try? after?.removal()
+    else { return presence.remark }
+    return switch removal {
+    case .delete: "removed after its delivery"
+    case .move(let target): "moved to " + PrintableText.line(target.text)
+    }
+  }
+
+  /// - Parameters:
+  ///   - keeper: an unfinished upload that still needs the file.
+  ///   - absence: what became of the file; nil if it is there.
+  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?, _ absence: String?) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
-    line += PrintableText.line(record.file.path.text)
+    line +=
+      PrintableText.line(record.file.path.text) + "  to " + PrintableText.withoutQuery(record.destination.endpoint)
     if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
-    if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
+    if let absence { line += "  (" + absence + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
     if let keeper {
       line += "\n          its file is kept: " + KeptReason(neededBy: keeper).explanation

@@ -67,6 +67,8 @@ final class OutcomeReporter {
 
   /// Reports a file that has failed.
   func fail(_ index: Int, _ error: UploadError) {
+    // Nobody has named it, and it may be there each time.
+    if case .file(_, .empty) = error, report.leavesOutEmptyFile(index) { return report.leftOut(index, error) }
     let signal = SignalCancellation.received
     if case .cancelled = error, signal == 0 {
       // Without a signal, only the loop cancels: it started no further file because the output was not read.

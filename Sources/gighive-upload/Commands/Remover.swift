@@ -39,7 +39,7 @@ final class Remover {
     self.records = records
     self.report = report
     self.cancellation = cancellation
-    isDryRun = options.contains { $0.option == .dryRun }
+    isDryRun = options.has(.dryRun)
   }
 
   /// Removes the file, or reports why it is kept.

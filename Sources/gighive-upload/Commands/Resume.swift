@@ -6,10 +6,10 @@ enum Resume {
   /// Resumes uploads with the options in their records and those given now.
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
-    let isAll = options.contains { $0.option == .all }
+    let isAll = options.has(.all)
     guard isAll != !operands.isEmpty else { throw UsageError("give upload IDs or --all.") }
     let filter = try DestinationFilter(options, isAll: isAll)
-    let isStrict = options.contains { $0.option == .strict }
+    let isStrict = options.has(.strict)
     guard isAll || !isStrict else { throw UsageError("--strict needs --all.") }
     // A destination chooses uploads.
     let own = options.filter { !$0.option.has(.destination) }
@@ -92,7 +92,12 @@ final class ResumeQueue {
   final class Upload {
     let id: String
     let file: LocalPath
-    private let made: Result<SendArguments, UsageError>
+    /// Indirect, because copies of something so large take much code.
+    private indirect enum Made {
+      case arguments(SendArguments)
+      case failure(UsageError)
+    }
+    private let made: Made
 
     fileprivate init(_ record: UploadRecord, isNamed: Bool, with options: [GivenOption]) {
       id = record.id
@@ -106,16 +111,21 @@ final class ResumeQueue {
         do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)
         }
-        made = .success(arguments)
+        made = .arguments(arguments)
       } catch { made = .failure(error) }
     }
 
     /// The arguments that `send` would have.
-    func arguments() throws(UsageError) -> SendArguments { try made.get() }
+    func arguments() throws(UsageError) -> SendArguments {
+      switch made {
+      case .arguments(let arguments): return arguments
+      case .failure(let error): throw error
+      }
+    }
 
     /// Whether both can be sent by one ``Uploader``.
     func sharesConfiguration(with other: Upload) -> Bool {
-      guard case .success(let one) = made, case .success(let another) = other.made else { return false }
+      guard case .arguments(let one) = made, case .arguments(let another) = other.made else { return false }
       return one.sharesConfiguration(with: another)
     }
   }

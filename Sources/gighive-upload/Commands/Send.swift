@@ -13,18 +13,19 @@ enum Send {
     guard DescriptorLimit.allows(jobs: arguments.usefulJobs, report) else {
       return ExitCode.memoryCeiling
     }
-    let exitCode = try deliver(arguments, report, SignalCancellation.beginWithFinish())
+    let outcomes = OutcomeReporter(report)
+    try deliver(arguments, report, outcomes, SignalCancellation.beginWithFinish())
     report.summarize()
     if arguments.common.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")
     }
-    return exitCode
+    return outcomes.exitCode
   }
 
-  /// Uploads the files of one command line.
-  private static func deliver(
-    _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
-  ) throws(UsageError) -> Int32 {
+  /// Uploads the files of one command line, or says what would be uploaded.
+  static func deliver(
+    _ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation
+  ) throws(UsageError) {
     if case .move(let target)? = arguments.template.afterDelivery.removal, !Batch.isDirectory(target) {
       throw UsageError("--after: " + PrintableText.line(target.text) + " is not a directory.")
     }
@@ -33,12 +34,11 @@ enum Send {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {
         report.failed(error, exitCode: error.exitCode())
-        return ExitCode.stateDirectory
+        return outcomes.keepExitCode(ExitCode.stateDirectory, of: report.fileCount)
       }
       report.warn(error.explanation)
     }
     if !arguments.isDryRun { arguments.common.recoverRemovals(report) }
-    let outcomes = OutcomeReporter(report)
     let batch = try Batch(arguments, report, outcomes, cancellation)
     if arguments.isDryRun {
       DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)
@@ -68,6 +68,5 @@ enum Send {
       removals?.run(cancellation)
     }
     batch.endEarly()
-    return outcomes.exitCode
   }
 }

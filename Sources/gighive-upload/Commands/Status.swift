@@ -22,7 +22,7 @@ enum Status {
         let hint = "gighive-upload list" + common.stateHint
         for line in status.lines(stateDirectory: path, recordsHint: hint) { Console.out(line) }
       }
+      return status.isWatching ? ExitCode.delivered : ExitCode.inputFile
     } catch { return Records.fail(error, report) }
-    return ExitCode.delivered
   }
 }

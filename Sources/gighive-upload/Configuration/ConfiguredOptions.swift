@@ -31,7 +31,9 @@ enum ConfiguredOptions {
       options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
     }
     let own = given.filter { $0.option != .config && $0.option != .to }
-    return merged(options, own)
+    let all = merged(options, own)
+    // Those that take back what a record has stay.
+    return Commands.recorded.contains(command.set) ? all : all.filter { $0.isOn }
   }
 
   /// The directories of all sections `[watch DIR]`.
@@ -54,7 +56,7 @@ enum ConfiguredOptions {
     return options.filter { earlier in
       if hasDestination, earlier.option.isBoundToDestination { return false }
       if hasCredentials, earlier.option.has(.credential) { return false }
-      return !layer.contains { $0.option == earlier.option || $0.option.row.alternative == earlier.option }
+      return !layer.contains { $0.option == earlier.option }
     } + layer
   }
 
@@ -98,9 +100,6 @@ private struct Layers {
       guard given.option.has(.repeatable) || !isRepeated else {
         throw UsageError(place + given.option.name + " is given twice.")
       }
-      if seen.contains(where: { $0.section == entry.section && $0.option.row.alternative == given.option }) {
-        throw given.excluded
-      }
       seen.append((entry.section, given.option))
       if let index = entry.section {
         switch file.sections[index] {
@@ -116,30 +115,16 @@ private struct Layers {
   private static func option(
     _ entry: ConfigurationFile.Entry, _ source: ConfigurationSource, _ place: String
   ) throws(UsageError) -> GivenOption {
-    guard let option = Option(named: entry.name) else {
-      let names = Option.configurable.map { $0.name }
-      let nearest = Suggestion.nearest(to: Array(entry.name.drop { $0 == ASCII.hyphen }), among: names)
-      throw UsageError(
-        place + "unknown option \"" + PrintableText.line(String(decoding: entry.name, as: UTF8.self)) + "\"."
-          + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
-    }
-    guard option.has(.configurable) else {
-      throw UsageError(place + option.name + " works only on the command line, not in a configuration file.")
-    }
-    var isOn = true
-    var argument = LocalPath(bytes: entry.value)
-    if !option.takesArgument {
-      guard entry.value.elementsEqual("yes".utf8) || entry.value.elementsEqual("no".utf8) else {
-        throw UsageError(place + option.name + ": use yes or no.")
-      }
-      isOn = entry.value.elementsEqual("yes".utf8)
-      argument = ""
-    } else if option.isPath {
+    let option = try Option(configurable: entry.name, place: place)
+    let given = try GivenOption(option, Array(entry.value), place: place)
+    if !given.isOn || given.argument.bytes.isEmpty && !entry.value.isEmpty { return given }
+    var argument = given.argument
+    if option.isPath {
       argument = try path(argument, option, source, place)
     } else if option == .after, let target = argument.moveTarget {
       argument = argument.replacingTarget(with: try path(target, option, source, place))
     }
-    return GivenOption(option: option, argument: argument, place: place, isOn: isOn)
+    return GivenOption(option: option, argument: argument, place: place)
   }
 
   /// Relative names are relative to the file's directory, unless systemd has the secret.

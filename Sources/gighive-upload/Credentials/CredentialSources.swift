@@ -99,6 +99,23 @@ struct CredentialSources {
     return .basic(user: login.user, password: login.password)
   }
 
+  /// Looks up what a proxy without credentials needs in the netrc file, if it has it.
+  func complete(_ proxies: inout ProxySettings) throws(UsageError) {
+    guard let netrcFile, [proxies.http, proxies.https].contains(where: { $0.map { !$0.hasCredentials } ?? false })
+    else {
+      return
+    }
+    let bytes = try netrcFile.read(limit: Limits.netrcFileLength, allowsShared: allowsShared, mayWait: mayWait)
+    func completed(_ proxy: Proxy?) -> Proxy? {
+      guard var proxy, !proxy.hasCredentials,
+        let login = Netrc.login(host: proxy.host, user: nil, in: bytes, takesDefault: false)
+      else { return proxy }
+      proxy.logIn(Array(login.user.utf8), login.password)
+      return proxy
+    }
+    (proxies.http, proxies.https) = (completed(proxies.http), completed(proxies.https))
+  }
+
   /// Tokens are visible ASCII (RFC 6750, 2.1). One that is not UTF-8 is refused, because decoding would change it.
   private func token(in file: SecretFile) throws(UsageError) -> String {
     let bytes = try firstLine(of: file)
@@ -124,7 +141,7 @@ struct ProxySources {
     var settings = ProxySettings()
     settings.exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
     guard let url else {
-      guard user == nil, passwordFile == nil else { throw UsageError("--proxy-user needs --proxy.") }
+      guard user == nil, passwordFile == nil else { throw UsageError("proxy-user needs proxy.") }
       // HTTP_PROXY in upper case is ignored: web servers set it from a request's "Proxy" field for CGI programs.
       (settings.http, settings.unusableHTTP) = fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
       (settings.https, settings.unusableHTTPS) = fromEnvironment(
@@ -144,13 +161,15 @@ struct ProxySources {
       uri = try TargetURI(url.utf8.contains(ASCII.slash) ? url : "http://" + url)
     } catch {
       if error == .containsUserInformation {
-        throw UsageError("--proxy cannot contain a user name or password; use --proxy-user and --proxy-password-file.")
+        throw UsageError(
+          "--proxy cannot contain a user name or password; use proxy-user and proxy-password-file in a configuration file."
+        )
       }
       throw UsageError("--proxy: \"" + PrintableText.line(url) + "\" is not a URL such as http://proxy:3128.")
     }
     guard uri.scheme == .http else { throw UsageError("--proxy: only http:// proxies are supported.") }
     guard let user else {
-      guard passwordFile == nil else { throw UsageError("--proxy-password-file needs --proxy-user.") }
+      guard passwordFile == nil else { throw UsageError("proxy-password-file needs proxy-user.") }
       return Proxy(uri)
     }
     guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
@@ -158,7 +177,7 @@ struct ProxySources {
       return Proxy(uri, user: user, password: try passwordFile.firstLine(allowsShared: allowsSharedSecrets))
     }
     guard let password = environmentBytes("GIGHIVE_PROXY_PASSWORD") else {
-      throw UsageError("--proxy-user needs a password, from --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
+      throw UsageError("proxy-user needs a password, from proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
     }
     return Proxy(uri, user: user, password: password)
   }

@@ -80,6 +80,8 @@ struct SecretFile {
     let others: UInt32 = CredentialStore.isPassed(path) ? 0o037 : 0o077
     if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & others == 0 { return }
     throw UsageError(
-      name + " can be read by other users; run chmod 600 on it, or use --shared-secrets to accept it.")
+      name
+        + " can be read by other users; run chmod 600 on it, or set shared-secrets = yes in the configuration to accept it."
+    )
   }
 }

@@ -32,6 +32,8 @@ final class Report {
   private let style: Style
   let isQuiet: Bool
   let isJSON: Bool
+  /// Whether a watcher reads the events, so that messages beside them would only be repetitions.
+  private let isSilent: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
   /// The state directory, for messages.
@@ -56,6 +58,7 @@ final class Report {
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
     isJSON = arguments.isJSON
     isQuiet = arguments.isQuiet
+    isSilent = arguments.isJSON && arguments.asksWatcher
     isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
     stateName = arguments.statePath.map { PrintableText.line($0.text) } ?? "a state directory"
@@ -320,6 +323,17 @@ extension Report {
     if isJSON { writeSkipped(index) }
   }
 
+  /// Whether an empty file is no failure: it was found in a directory, and no watcher asks for it.
+  func leavesOutEmptyFile(_ index: Int) -> Bool { entry(index).isFound && !isSilent }
+
+  /// A file of a directory that is not sent.
+  func leftOut(_ index: Int, _ error: UploadError) {
+    defer { end(index, isDelivered: true) }
+    notStartedCount += 1
+    let message = message(of: error, index)
+    if isJSON { writeLeftOut(index, message) } else { say(message + " It is left out.") }
+  }
+
   /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
   func unsettled(_ index: Int, _ error: UploadError) {
     defer { end(index, isDelivered: false) }
@@ -341,7 +355,7 @@ extension Report {
     if isJSON { writeFailed(index, message, exitCode: exitCode, concern, again, advice, nextRetry: nextRetry) }
     // A command for people has a line of its own, from which it can be copied.
     let gap = isJSON ? " " : "\n  "
-    if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
+    if !isSilent { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
   }
 
   /// A failure outside of an upload.
@@ -355,13 +369,13 @@ extension Report {
       let file = record.map { $0.file.path }
       writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)
     }
-    if !isJSON || !isQuiet { printError(message) }
+    if !isSilent { printError(message) }
   }
 
   /// A directory that cannot be sent.
   func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
     if isJSON { writeFailed(recordID: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
-    if !isJSON || !isQuiet { printError(message) }
+    if !isSilent { printError(message) }
   }
 
   /// The message of an interruption says how much had been sent.
@@ -445,7 +459,7 @@ extension Report {
       if isSilence { line.add("unanswered", true) }
       Console.out(line.finished())
     }
-    if !isJSON || !isQuiet { warn(message) }
+    if !isSilent { warn(message) }
   }
 
   /// Reports a file that would be removed.
@@ -468,7 +482,7 @@ extension KeptReason {
   private var commandAdvice: String? {
     switch self {
     case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
-    case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
+    case .writersUnknown: "Use --set trust-settle=yes to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _):
       "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
     case .otherFileSystem: "Choose a directory on the same file system and mount."

@@ -65,6 +65,13 @@ extension Report {
     Console.out(line.finished())
   }
 
+  func writeLeftOut(_ index: Int, _ message: String) {
+    var line = event("left_out", index)
+    line.add("message", message)
+    line.add("exit_code", Int64(ExitCode.delivered))
+    Console.out(line.finished())
+  }
+
   func writeFailed(
     _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ again: Reattempt,
     _ advice: ResumeAdvice?, nextRetry: Int64?

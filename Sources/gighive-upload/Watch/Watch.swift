@@ -5,8 +5,8 @@ import Uploader
 enum Watch {
   /// Watches until a signal ends it.
   static func run(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
-    // A dry run ends at once.
-    let signals = given.contains { $0.option == .dryRun } ? nil : SignalCancellation.begin()
+    let isOnce = given.has(.dryRun) || given.has(.once)
+    let signals = isOnce ? nil : SignalCancellation.begin()
     if let signals {
       // Without it, a signal would be noticed only at the next scan.
       guard signals.descriptor >= 0 else {
@@ -23,6 +23,7 @@ enum Watch {
     try check(groups)
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)
     let report = Report(sending.common, progress: .none)
+    guard let signals else { return try WatchOnce.run(groups, report) }
     let finder: UploadFinder
     do throws(StateError) {
       finder = try UploadFinder(groups[0].statePath, warn: { report.warn($0) })
@@ -31,7 +32,6 @@ enum Watch {
       report.failed(error, exitCode: ExitCode.stateDirectory)
       return error.exitCode()
     }
-    guard let signals else { return try WatchDryRun.run(groups, report) }
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
     // A service would only be started again, and say so again, until the other watcher ends.
@@ -62,32 +62,5 @@ enum Watch {
             + PrintableText.line(group.statePath.text) + " is in it; use --state-dir DIR.")
       }
     }
-  }
-}
-
-/// `watch --dry-run`: prints which of the present files would be sent, and ends.
-enum WatchDryRun {
-  static func run(_ groups: [WatchArguments], _ report: Report) throws(UsageError) -> Int32 {
-    let outcomes = OutcomeReporter(report)
-    let cancellation = SignalCancellation.begin()
-    report.expectSeveral()
-    for group in groups {
-      let uploader = Uploader(try group.sending.common.configuration(for: group.sending.template, report))
-      for directory in group.directories {
-        var existing: ExistingList?
-        if group.existing == .skip {
-          do throws(ExistingList.Problem) {
-            existing = try ExistingList.open(of: directory, in: group.statePath)
-          } catch { throw UsageError(PrintableText.line(directory.text) + " cannot be watched: " + error.text + ".") }
-          // This start would be the first one.
-          if existing == nil { continue }
-        }
-        let batch = try Batch(
-          group.sending.limited(to: directory, existing: existing), report, outcomes, cancellation)
-        DryRun.run(batch, uploader, outcomes, report, cancellation)
-      }
-    }
-    report.summarize()
-    return outcomes.exitCode
   }
 }

@@ -1,8 +1,9 @@
 import CShims
 import Uploader
 
-/// Directories with the same options, and so with the same destination: one group of `watch`.
-struct WatchArguments {
+/// Directories with the same options, and so with the same destination: one group of `watch`. A class, because copies of something so
+/// large take much code.
+final class WatchArguments {
   enum Existing { case upload, skip }
 
   /// Absolute.
@@ -11,6 +12,8 @@ struct WatchArguments {
   let sending: SendArguments
   let settings: WatchMachine.Settings
   let existing: Existing
+  /// Whether only what is finished now is sent.
+  let isOnce: Bool
   /// The network interface without which nothing is sent; nil for any.
   let interface: String?
   /// The state directory. Absolute.
@@ -77,14 +80,18 @@ struct WatchArguments {
       default: break
       }
     }
-    for given in options where given.option.has(.secret) { try SecretFile.requireRegular(given.argument) }
-    sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
-    guard !sending.common.isJSON || sending.isDryRun else {
-      throw UsageError("watch supports --json only with --dry-run.")
+    for given in options where given.option.has(.secret) && !given.argument.bytes.isEmpty {
+      try SecretFile.requireRegular(given.argument)
     }
-    let files = options.filter { $0.option.isPath && ($0.option.has(.secret) || $0.option.isBoundToDestination) }
-    let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile?.path : nil
-    credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
+    sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
+    isOnce = options.has(.once)
+    guard !sending.common.isJSON || sending.isDryRun || isOnce else {
+      throw UsageError("watch supports --json only with --once or --dry-run.")
+    }
+    let files = options.filter {
+      $0.option.isPath && $0.option != .netrc && ($0.option.has(.secret) || $0.option.isBoundToDestination)
+    }
+    credentialFiles = files.map { $0.argument } + [sending.common.credentials.netrcFile?.path].compactMap { $0 }
     settings.jobs = sending.jobs
     settings.restartCommand = CredentialStore.restartCommand(for: credentialFiles)
     self.settings = settings
@@ -118,8 +125,8 @@ struct WatchArguments {
   private static func worker(
     _ command: Command, _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
   ) -> [[UInt8]] {
-    let own = command == .send ? ["--from=-", "--json-progress=5s", "--retry-for=1m"] : []
-    var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config=", "--ask-watcher"] + own).map {
+    let own = command == .send ? ["--from=-", "--json-progress=5s", "--retry=1m"] : []
+    var words = (["gighive-upload", command.rawValue, "--json", "--config=", "--ask-watcher"] + own).map {
       Array($0.utf8)
     }
     words.append(Array("--state-dir=".utf8) + state.bytes)
@@ -129,9 +136,12 @@ struct WatchArguments {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
     for given in options where command.takes(given.option) && given.option.has(.passedOn) {
-      var word = Array(("--" + given.option.name).utf8)
-      if given.option.takesArgument { word += [UInt8(ascii: "=")] + given.argument.bytes }
-      words.append(word)
+      if given.option.has(.fileOnly) {
+        let value = given.option.takesArgument ? given.argument.bytes : Array("yes".utf8)
+        words.append(Array(("--set=" + given.option.name + "=").utf8) + value)
+      } else {
+        words.append(Array("--".utf8) + given.words)
+      }
     }
     return words
   }

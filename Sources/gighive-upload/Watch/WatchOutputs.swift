@@ -15,7 +15,7 @@ final class WatchOutputs {
 
   /// - Parameter stateDirectory: nil without one; then `status` cannot see the watcher.
   init(_ options: [GivenOption], stateDirectory: LocalPath?) throws(UsageError) {
-    let log = WatchLog(isQuiet: options.contains { $0.option == .quiet })
+    let log = WatchLog(isQuiet: options.has(.quiet))
     self.log = log
     statusFile = stateDirectory.map { StatusFile(stateDirectory: $0) }
     metricsFile = try options.last { $0.option == .metrics }?.metricsFile()
@@ -145,7 +145,7 @@ struct WatchLog {
 
   /// Never waits: a line that is not read is lost.
   func tell(_ notice: WatchNotice) {
-    if isQuiet, notice.priority != .error { return }
+    if isQuiet, notice.priority == .information { return }
     Console.error(notice.logLine(inJournal: isJournal), .remark)
   }
 

@@ -30,7 +30,7 @@ OURS = "gighive-upload"
 def _send(tools: Tools, file: Path, *options: str) -> list[str]:
     """With a separate state directory, so that no run knows of an earlier one; on disk, as for a user."""
     state = tempfile.mkdtemp(dir=tools.state)
-    return [str(tools.ours), "send", str(file), "--quiet", "--retries", "0", "--state-dir", state, *options]
+    return [str(tools.ours), "send", str(file), "--quiet", "--retry", "0", "--state-dir", state, *options]
 
 
 def ours(tools: Tools) -> Client:

@@ -20,7 +20,7 @@ ALREADY_THERE = LARGE_BYTES - 2 * MIB
 EXIT_TLS = 5
 
 COMMON = """
-who="--user %(user)s --password-file /password --shared-secrets --cacert /ca.pem --retries 0"
+who="--user %(user)s --password-file /password --set shared-secrets=yes --cacert /ca.pem --retry 0"
 hive="--label take --event-date 2026-01-02 --quiet"
 touch -d "2026-01-02 03:04:05" /recordings/* 2>/dev/null
 try() { # NAME COMMAND...: says how it ended

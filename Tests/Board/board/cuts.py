@@ -30,7 +30,7 @@ SECONDS_A_CUT = 120.0
 """A limit for what hangs, with room for a host with much else to do."""
 
 JOB = """
-with="--user %(user)s --password-file /password --shared-secrets --state-dir /state/uploads --retries 0"
+with="--user %(user)s --password-file /password --set shared-secrets=yes --state-dir /state/uploads --retry 0"
 touch -d "2026-01-02 03:04:05" /recordings/*
 mkdir /state
 list() {

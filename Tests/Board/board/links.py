@@ -61,9 +61,9 @@ clear() { rm -rf /mnt/tmp/store/.hivestub/tus/*; }
 arrived() { stat -c %%s $(ls /mnt/tmp/store/.hivestub/tus/* | grep -v info) 2>/dev/null | awk '{ sum += $1 } END { print sum }'; }
 ours() {
   began=$(now)
-  on /bin/gighive-upload send /tmp/file --tus-url $url --congestion $2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
+  on /bin/gighive-upload send /tmp/file --tus-url $url --set congestion=$2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
   code=$?
-  ended=$(now); on /bin/gighive-upload list --forget --state-dir /tmp/state >/dev/null 2>&1; rm -rf /mnt/tmp/state
+  ended=$(now); on /bin/gighive-upload forget --all --state-dir /tmp/state >/dev/null 2>&1; rm -rf /mnt/tmp/state
 }
 curls() {
   began=$(now)

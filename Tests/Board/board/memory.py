@@ -48,8 +48,8 @@ in_memory() {
 }
 upload() { # FILE OPTIONS...
   file=$1; shift
-  echo gighive-upload send /disk/$file --user %(user)s --password-file /password --shared-secrets --label take \\
-    --cacert /ca.pem --retries 0 --quiet --state-dir /disk/state "$@"
+  echo gighive-upload send /disk/$file --user %(user)s --password-file /password --set shared-secrets=yes --label take \\
+    --cacert /ca.pem --retry 0 --quiet --state-dir /disk/state "$@"
 }
 """
 ONE = """

@@ -36,16 +36,16 @@ ended() {
     told ended/$name/$1
   done
 }
-remove a $tus --after delete
-remove b $form --after delete
+remove a $tus --after remove
+remove b $form --after remove
 remove "c d" $form --after move=/state/sent
-remove "e f" $tus --jobs 2 --after delete
+remove "e f" $tus --jobs 2 --after remove
 gighive-upload send /state/rec/[gh].mp4 $form $with
 gighive-upload clean /state/rec $clean; ended $(($? - 15)) "g h"
 touch /syncing
 while [ -e /syncing ]; do sync; done &
-remove i $form --after delete
-remove "j k" $form --after delete
+remove i $form --after remove
+remove "j k" $form --after remove
 gighive-upload send /state/rec/l.mp4 $form $with
 gighive-upload clean /state/rec $clean; ended $(($? - 15)) l
 rm /syncing; wait
@@ -71,7 +71,7 @@ AGAIN = """
     list before
     while read -r line; do say warned "$line"; done </errors
     run resume resume --all $with
-    run send send -r /state/rec $with --server http://%(host)s:%(port)d --event-date 2026-01-02 --label take --after delete --jobs 4
+    run send send -r /state/rec $with --server http://%(host)s:%(port)d --event-date 2026-01-02 --label take --after remove --jobs 4
     say journal $(cat /state/uploads/removals)
     look then
     run clean clean /state/rec --keep-free 1000G --state-dir /state/uploads

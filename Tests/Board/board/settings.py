@@ -45,7 +45,7 @@ four() {
   rm -f /mnt/tmp/file
   files=; for name in a b c d; do truncate -s $(($1 / 4)) /mnt/tmp/$name; files="$files /tmp/$name"; done
   began=$(now)
-  on /bin/gighive-upload send $files --tus-url $url --jobs 4 --congestion $2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
+  on /bin/gighive-upload send $files --tus-url $url --jobs 4 --set congestion=$2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
   code=$?
   ended=$(now); rm -rf /mnt/tmp/state
 }

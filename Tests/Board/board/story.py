@@ -40,7 +40,7 @@ FILE_SYSTEMS = {
 JOB_BEGIN = """
 told() { wget -q -O /dev/null "http://%(host)s:%(harness)d/$1" || say failed "$1"; }
 hive="--server http://%(host)s:%(port)d --event-date 2026-01-02"
-with="--user %(user)s --password-file /password --shared-secrets --state-dir /state/uploads --retries 0 --quiet"
+with="--user %(user)s --password-file /password --set shared-secrets=yes --state-dir /state/uploads --retry 0 --quiet"
 touch -d "2026-01-02 03:04:05" /recordings/*
 mkdir /state
 mount -t %(type)s -o %(options)s /dev/vda /state || say failed mount
@@ -67,7 +67,7 @@ upload "g h" $tus --jobs 2
 told fault/PATCH/reset-after=20000; upload i $tus; told fault
 id=$(gighive-upload list --state-dir /state/uploads | grep i.mp4 | cut -c 1-8)
 gighive-upload cancel $id $with && told ended/i/cancelled
-gighive-upload list --forget --state-dir /state/uploads && told forgotten
+gighive-upload forget --all --state-dir /state/uploads && told forgotten
 told fault/multipart/lose-answer@1; upload j $hive --protocol multipart --label take; told fault; resume j
 told fault/PATCH/status=503@3-9; upload k $tus; told fault; upload l $tus
 umount /state

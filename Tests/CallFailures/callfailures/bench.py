@@ -181,7 +181,7 @@ class Bench:
             scenario.prepare(stage)
             hive.set_faults(*scenario.faults)
             if scenario.is_transfer:
-                stage.command += ["--retries", str(retries), "--retry-max-delay", "10ms"]
+                stage.command += ["--retry", str(retries), "--set", "retry-max-delay=10ms"]
             if stage.command[0] in ("send", "resume"):
                 stage.command += ["--progress", "none"]
             if is_json:

@@ -133,7 +133,7 @@ def _multipart(stage: Stage) -> None:
     more = []
     if stage.hive.is_tls:
         own = stage.certificates
-        more = ["--capath", own.capath, "--cert", own.client_certificate, "--key", own.client_key, "--pin", own.pin]
+        more = ["--cacert", own.capath, "--cert", own.client_certificate, "--key", own.client_key, "--pin", own.pin]
     stage.command = _send(stage, "--protocol", "multipart", *more)
 
 
@@ -154,14 +154,14 @@ def _tus(stage: Stage) -> None:
 def _plain_tus(stage: Stage) -> None:
     stage.command = [
         "send", str(stage.recording), "--tus-url", stage.url + "/tus/", "--state-dir", str(stage.state),
-        "--chunk-size", CHUNK, "--congestion", "reno"]
+        "--chunk-size", CHUNK, "--set", "congestion=reno"]
 
 
 def _interrupted(stage: Stage) -> None:
     """An upload of which the server has two chunks, and which has a record."""
     stage.hive.set_faults("PATCH/early-status=400:fin@2-")
     done = subprocess.run(
-        [stage.program, *_send(stage, "--protocol", "tus", "--chunk-size", CHUNK, "--retries", "0")],
+        [stage.program, *_send(stage, "--protocol", "tus", "--chunk-size", CHUNK, "--retry", "0")],
         env=stage.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=PREPARED_WITHIN_SECONDS)
     stage.hive.set_faults()
@@ -216,7 +216,7 @@ def _send_and_remove(stage: Stage, after: str) -> None:
 
 
 def _after_delete(stage: Stage) -> None:
-    _send_and_remove(stage, "delete")
+    _send_and_remove(stage, "remove")
 
 
 def _after_move(stage: Stage) -> None:
@@ -284,7 +284,7 @@ class Scenario:
     is_recorded: bool = True
     """Whether it depends on the state directory."""
     may_repeat: bool = True
-    """Whether a retry after a lost connection is safe, so that --retries helps."""
+    """Whether a retry after a lost connection is safe, so that --retry helps."""
     is_transfer: bool = True
     has_digest: bool = True
     """Whether the program knows the SHA-256 of what it sends."""

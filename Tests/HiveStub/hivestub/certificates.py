@@ -25,7 +25,7 @@ class Certificates:
     cacert: str
     """The authority's certificate: a client's --cacert."""
     capath: str
-    """A hashed directory that holds only the authority's certificate: a client's --capath."""
+    """A hashed directory that holds only the authority's certificate: a client's --cacert."""
     client_certificate: str
     client_key: str
     authority: "Authority | None" = None

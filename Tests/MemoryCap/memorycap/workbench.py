@@ -95,17 +95,17 @@ class Workbench:
         scheme = "https" if row.protocol.is_tls else "http"
         command = [str(binary), "send", *map(str, self.recordings(row)), "--server", f"{scheme}://127.0.0.1:{port}"]
         command += ["--user", "uploader", "--password-file", str(self.password_file), "--label", row.name, "--quiet"]
-        command += ["--state-dir", str(self._state), "--retries", "0", *row.options]
+        command += ["--state-dir", str(self._state), "--retry", "0", *row.options]
         # A hashed directory, as the system's own trust store is one.
-        return command + (["--capath", self.certificates.capath] if row.protocol.is_tls else []) + list(extra)
+        return command + (["--cacert", self.certificates.capath] if row.protocol.is_tls else []) + list(extra)
 
     def plain_command(self, binary: Path, row: Row, port: int) -> list[str]:
         """As curl does it: without an SHA-256."""
         scheme = "https" if row.protocol.is_tls else "http"
         command = [str(binary), "send", str(self.recordings(row)[0]), "--multipart-url", f"{scheme}://127.0.0.1:{port}/"]
-        command += ["--user", "uploader", "--password-file", str(self.password_file), "--quiet", "--retries", "0"]
+        command += ["--user", "uploader", "--password-file", str(self.password_file), "--quiet", "--retry", "0"]
         command += ["--state-dir", str(self._state)]
-        return command + (["--capath", self.certificates.capath] if row.protocol.is_tls else [])
+        return command + (["--cacert", self.certificates.capath] if row.protocol.is_tls else [])
 
     def curl_command(self, row: Row, port: int) -> list[str]:
         curl = shutil.which("curl") or install("curl") or "/usr/bin/curl"

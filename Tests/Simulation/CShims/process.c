@@ -18,5 +18,6 @@ void simulated_exchange_variables(simulated_variables *others) {
 void simulated_forget_options(void) {
     option_count = 0;
     letter_count = 1;
+    opposites_length = 0;
     memset(letters + 1, 0, sizeof letters - 1);
 }

@@ -176,7 +176,7 @@ struct Scenario {
     /// Whether the user deletes delivered recordings from GigHive.
     bool deletes = false;
     Removal removal = Removal::none;
-    /// `--trust-server` and `--trust-settle`
+    /// `--trust-server` and `trust-settle`
     bool trustsServer = false, trustsSettle = false;
     /// What the recordings' file system has. Without the flag of rename(2), it takes link(2).
     bool hasLeases = false, hasLinks = false, hasNoReplace = true;

@@ -307,7 +307,7 @@ void Watching::configure() {
     case Destination::tus: text = "tus-url = http://" + world.server.host + "/files/\n"; break;
     }
     text += "settle = " + seconds(settleTime);
-    if (scenario.removal != Removal::none) text += scenario.removal == Removal::deletes ? "after = delete\n" : "after = move=/sent\n";
+    if (scenario.removal != Removal::none) text += scenario.removal == Removal::deletes ? "after = remove\n" : "after = move=/sent\n";
     if (scenario.keepsFree) text += "keep-free = " + std::to_string(World::wantedBlocks * Disk::blockLength) + "\n";
     if (scenario.removal != Removal::none || scenario.keepsFree) {
         if (scenario.trustsServer) text += "trust-server = yes\n";
@@ -323,7 +323,7 @@ void Watching::configure() {
     }
     if (scenario.hasOther) {
         text += "[watch /recordings]\nmultipart-url = http://" + world.server.host + "/upload?kind=plain\nafter = "
-            + (scenario.otherRemoves ? "delete\n" : "keep\n");
+            + (scenario.otherRemoves ? "remove\n" : "keep\n");
     }
     world.disk.place(configuration, text, world.kernel.fileTime());
 }

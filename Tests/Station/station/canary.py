@@ -13,7 +13,7 @@ from typing import Callable
 
 from line import RESET, Conduct, Point, Trouble
 
-from .plan import DELETE, KEEP, MIB, MOVE, RELOAD, Attempt, Plan, Receiver, UploadPlan, WatchPlan
+from .plan import REMOVE, KEEP, MIB, MOVE, RELOAD, Attempt, Plan, Receiver, UploadPlan, WatchPlan
 from .rules import Finding, Rule
 from .watch import WatchRound
 
@@ -58,7 +58,7 @@ class CalmWatch(WatchPlan):
     def __init__(self):
         super().__init__(seed=7, recordings=12, pause=0.01, patience=8.0)
         self.receiver = Receiver(is_spooling=False, checksums=False, creation_with_upload=False)
-        self.strikes, self.troubles, self.removals = [RELOAD], 0, [KEEP, DELETE, MOVE]
+        self.strikes, self.troubles, self.removals = [RELOAD], 0, [KEEP, REMOVE, MOVE]
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ STUMBLES = (
 away, because nobody could tell that from an interruption."""
 
 NAMES = ("first set.mp4", "take.wav", "Zugabe – übermütig.mkv", "a'b;c.mp4", "x.flac", "%41.mov")
-KEEP, DELETE, MOVE, KEEP_FREE = "keep", "delete", "move", "keep-free"
-REMOVALS = (KEEP, DELETE, MOVE, KEEP_FREE)
+KEEP, REMOVE, MOVE, KEEP_FREE = "keep", "remove", "move", "keep-free"
+REMOVALS = (KEEP, REMOVE, MOVE, KEEP_FREE)
 KILL_WATCHER, KILL_WORKER, RESTART, FAIL_LINE, RELOAD = "watcher killed", "worker killed", "server restarted", "outage", "reload"
 
 

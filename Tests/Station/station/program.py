@@ -36,7 +36,7 @@ class Program:
     def command(self, *arguments: str | Path, retries: int) -> list[str]:
         """Of a start that sends or resumes."""
         options = ["--user", USER, "--password-file", str(self.password_file), "--state-dir", str(self.state), "--config", ""]
-        options += ["--stall-timeout", f"{STALL_TIMEOUT_SECONDS:g}s", "--retries", str(retries), "--retry-max-delay", "500ms"]
+        options += ["--set", f"stall-timeout={STALL_TIMEOUT_SECONDS:g}s", "--retry", str(retries), "--set", "retry-max-delay=500ms"]
         return [str(self.binary), *map(str, arguments), "--json", *options]
 
     def popen(self, command: list[str], **streams) -> subprocess.Popen:

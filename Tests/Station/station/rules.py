@@ -11,7 +11,7 @@ from typing import Iterator
 from line import STALL, Interruption
 from wire import FORM, Exchange
 
-from .plan import DELETE, KEEP, MIB, MOVE, RELOAD
+from .plan import REMOVE, KEEP, MIB, MOVE, RELOAD
 
 CHUNK_BYTES = 8 * MIB
 """What an interruption may cost, in bytes of the file that are sent again: the promise. Only the bodies of requests that carry
@@ -77,7 +77,7 @@ class Written:
     @property
     def goes(self) -> bool:
         """Whether it must not stay after its delivery."""
-        return self.is_required and self.removal in (DELETE, MOVE)
+        return self.is_required and self.removal in (REMOVE, MOVE)
 
 
 @dataclass

@@ -65,7 +65,7 @@ class WatchRound:
             self.sections = [Section(self.folder / name, removal) for name, removal in trees]
             if not why_no_fat():
                 mount(self.folder / "card", stack)
-                self.sections.insert(2, Section(self.folder / "card", plans.DELETE, renames=False))
+                self.sections.insert(2, Section(self.folder / "card", plans.REMOVE, renames=False))
             stack.enter_context(self.server)
             line.server_port = self.server.port
             stack.enter_context(line)

@@ -85,7 +85,7 @@ struct LinkChecksTests {
     let cubic = found(Line(repeated: 1000))
     #expect(cubic.text.hasSuffix("1.43 % was lost."))
     #expect(
-      cubic.remedy.contains("cable") && cubic.remedy.contains("cubic") && cubic.remedy.contains("--congestion bbr"))
+      cubic.remedy.contains("cable") && cubic.remedy.contains("cubic") && cubic.remedy.contains("congestion = bbr"))
     let bbr = found(Line(repeated: 1000, congestionControl: "bbr"))
     #expect(bbr.remedy.contains("cable") && !bbr.remedy.contains("--congestion"))
     #expect(!found(Line(repeated: 1000, congestionControl: nil)).remedy.contains("--congestion"))

@@ -1,0 +1,121 @@
+"""`watch --once` delivers what is finished, and ends."""
+
+import pytest
+from program import private, trust, wait_until
+from watching import got, has, wait_for_status, write
+
+SOON = ["--settle", "1ms"]
+
+
+@pytest.fixture
+def stub(hive):
+    return hive()
+
+
+@pytest.fixture
+def once(program, stub):
+    def once(*arguments):
+        destination = ["--server", stub.url, "--label", "{stem}", "--user", "uploader", *trust(stub)]
+        return program.run("watch", "--once", "rec", *destination, *arguments, env={"GIGHIVE_PASSWORD": "secret"})
+
+    return once
+
+
+def until_delivered(once, stub, count, *arguments):
+    """Runs it until the files are old enough: their times have whole seconds."""
+
+    def delivers():
+        result = once(*SOON, *arguments).check()
+        return result if len(stub.recordings) == count else None
+
+    return wait_until(delivers, what=f"{count} recordings")
+
+
+def test_what_is_finished_is_delivered_once(once, stub, tmp_path):
+    files = [write(tmp_path / "rec" / name) for name in ("a.mp4", "sub/b.mp4")]
+    until_delivered(once, stub, 2)
+    has(stub, *files)
+    assert "0 of 2 delivered, 2 already delivered" in once(*SOON).check().out
+    assert once("--quiet", *SOON).check().out == ""
+
+
+def test_what_has_just_changed_is_left_for_the_next_run(once, stub, tmp_path):
+    write(tmp_path / "rec" / "a.mp4")
+    result = once("--settle", "1h", "--verbose").check()
+    assert stub.requests == [] and "a.mp4: left out, because it is empty, or not finished yet." in result.err, result
+
+
+def test_what_is_being_written_is_left_for_the_next_run(once, stub, tmp_path):
+    written = write(tmp_path / "rec" / "a.mp4")
+    with open(written, "ab"):
+        write(tmp_path / "rec" / "b.mp4")
+        until_delivered(once, stub, 1)
+        assert got(stub) == ["b"]
+    until_delivered(once, stub, 2)
+    assert got(stub) == ["b", "a"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "empty.mp4", None])
+def test_nothing_to_deliver_is_no_failure(once, stub, tmp_path, name):
+    (tmp_path / "rec").mkdir()
+    if name:
+        (tmp_path / "rec" / name).write_bytes(b"")
+    result = once().check()
+    assert (result.out, result.err, stub.requests) == ("", "", [])
+
+
+def test_its_exit_code_is_that_of_send(once, stub, tmp_path):
+    write(tmp_path / "rec" / "a.mp4")
+    stub.set_faults("create/status=401")
+
+    def fails():
+        result = once(*SOON, "--protocol", "tus")
+        return result if result.code else None
+
+    assert wait_until(fails, what="a failure").code == 6
+    assert once("--json", *SOON, "--protocol", "tus").outcome["exit_code"] == 6
+
+
+def test_a_missing_directory_is_an_error(once):
+    result = once()
+    assert result.code == 3 and "rec" in result.err, result
+
+
+def test_what_a_watcher_has_is_left_to_it(once, stub, watch, program, tmp_path):
+    (tmp_path / "rec").mkdir()
+    watching = watch(stub)
+    wait_for_status(program)
+    result = once().check()
+    assert "another" in result.out and result.err == "", result
+    assert once("--quiet").check().out == ""
+    assert watching.stop() == 0
+
+
+def test_too_little_space_is_told(once, tmp_path):
+    (tmp_path / "rec").mkdir()
+    assert once("--keep-free", "1000T").code == 15
+
+
+def test_a_dry_run_says_what_it_would_send(once, stub, tmp_path):
+    write(tmp_path / "rec" / "a.mp4")
+    assert once("--dry-run", "--settle", "1h").check().out == ""
+    result = wait_until(lambda: once("--dry-run", *SOON).check().out, what="a finished file")
+    assert "a.mp4: would be sent" in result and stub.requests == []
+
+
+@pytest.mark.parametrize("removal", ["", "after = remove\n", "keep-free = 1\n"])
+def test_a_recording_of_two_sections_is_not_removed_before_both_have_it(program, hive, tmp_path, removal):
+    stubs = [hive(user=None), hive(user=None)]
+    write(tmp_path / "rec" / "in" / "a.mp4")
+    (tmp_path / "link").symlink_to("rec/in")
+    places = zip(("rec", "link"), stubs, (removal, ""), strict=True)
+    sections = [f"[watch {tmp_path}/{name}]\nserver = {stub.url}\n{more}" for name, stub, more in places]
+    file = private(tmp_path / "two.conf", "label = {stem}\nsettle = 1ms\n" + "".join(sections))
+
+    def run():
+        result = program.run("watch", "--once", "--config", file)
+        return result if removal or all(stub.recordings for stub in stubs) else None
+
+    result = wait_until(run, what="both recordings")
+    assert (result.code, [len(stub.recordings) for stub in stubs]) == ((2, [0, 0]) if removal else (0, [1, 1])), result
+    assert ("removes nothing from a directory of two sections" in result.err) == bool(removal)
