@@ -128,9 +128,14 @@ package struct XMLReader {
     let name = bytes[offset...].prefix {
       ASCII.isLetter($0) || ASCII.isDigit($0) || $0 >= 0x80 || "_:-.".utf8.contains($0)
     }
-    guard let first = name.first, !ASCII.isDigit(first), first != ASCII.hyphen, first != UInt8(ascii: "."),
-      name.count <= Limits.xmlNameLength
-    else { throw .unexpected(offset: offset) }
+    for part in name.split(separator: ASCII.colon, omittingEmptySubsequences: false) {
+      guard let first = part.first, !ASCII.isDigit(first), first != ASCII.hyphen, first != UInt8(ascii: ".") else {
+        throw .unexpected(offset: part.startIndex)
+      }
+    }
+    guard name.count <= Limits.xmlNameLength, String(validating: name, as: UTF8.self) != nil else {
+      throw .unexpected(offset: offset)
+    }
     offset = name.endIndex
     return Array(name)
   }

@@ -11,6 +11,7 @@ let allTargets = [
   Target(name: "response", run: ResponseTarget.run),
   Target(name: "chunked", run: ChunkedTarget.run),
   Target(name: "json", run: JSONTarget.run, show: JSONTarget.show),
+  Target(name: "xml", run: XMLTarget.run),
   Target(name: "uri", run: URITarget.run, show: URITarget.show),
   Target(name: "proxy", run: ProxyTarget.run),
   Target(name: "multicast-dns", run: MulticastDNSTarget.run),
