@@ -33,12 +33,14 @@ def expected_signature(request, region: str, secret: str, names: list[str]) -> s
 
 
 class S3Stub:
-    """`objects` by path; `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML)."""
+    """`objects` by path; `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML).
+    `prevents`: whether it heeds If-None-Match; `removes`: whether the keys may DELETE."""
 
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
         self.region, self.clock, self.token = region, clock, token
         self.objects, self.requests, self.answers = {}, [], []
         self.secret = SECRET
+        self.prevents, self.removes = True, True
         stub = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -90,7 +92,7 @@ class S3Stub:
                 digest = hashlib.sha256(content).hexdigest()
                 if digest != self.headers["x-amz-content-sha256"]:
                     return self.refuse(400, "XAmzContentSHA256Mismatch")
-                if self.headers["If-None-Match"] == "*" and self.path in stub.objects:
+                if stub.prevents and self.headers["If-None-Match"] == "*" and self.path in stub.objects:
                     return self.refuse(412, "PreconditionFailed")
                 stub.objects[self.path] = (content, self.headers["x-amz-meta-sha256"])
                 self.reply(200, fields={"ETag": f'"{hashlib.md5(content).hexdigest()}"'})
@@ -103,6 +105,15 @@ class S3Stub:
                     return self.reply(404)
                 content, digest = stub.objects[self.path]
                 self.reply(200, fields={"Content-Length": len(content), "x-amz-meta-sha256": digest})
+
+            def do_DELETE(self):
+                stub.requests.append(self)
+                if not self.authenticated():
+                    return
+                if not stub.removes:
+                    return self.refuse(403, "AccessDenied")
+                stub.objects.pop(self.path, None)
+                self.reply(204)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"

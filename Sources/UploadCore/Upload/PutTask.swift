@@ -194,7 +194,7 @@ struct PutTask: Sendable {
 }
 
 /// What an S3 server must be told with each request, and what it has said about that.
-private struct S3Dialog: Sendable {
+struct S3Dialog: Sendable {
   private static let ownField = "x-amz-meta-sha256"
 
   /// Of the content, in lower-case hexadecimal digits.
@@ -202,6 +202,8 @@ private struct S3Dialog: Sendable {
   /// Whether it knows the condition that nothing is replaced.
   private(set) var preventsReplacing: Bool
   private var signing: S3Signing
+  /// The one that requests are signed for.
+  var region: String { signing.region }
   private var hasCorrectedRegion = false
   private var hasPutAgain = false
 
@@ -263,7 +265,7 @@ private struct S3Dialog: Sendable {
 }
 
 /// Why a server of objects (S3, Google Cloud Storage, Azure) refuses a request, from the XML of its response.
-private struct ObjectStoreRefusal {
+struct ObjectStoreRefusal {
   private let status: Int
   private let code: String
   private let message: String
@@ -305,7 +307,7 @@ private struct ObjectStoreRefusal {
 
 extension Answer {
   /// What its status and content say, if it refuses a request for an object.
-  fileprivate var objectRefusal: UploadError { ObjectStoreRefusal(self)?.error ?? refusal }
+  var objectRefusal: UploadError { ObjectStoreRefusal(self)?.error ?? refusal }
 }
 
 extension [Field] {

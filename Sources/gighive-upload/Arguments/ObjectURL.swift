@@ -16,13 +16,23 @@ struct ObjectURL {
   /// For messages, which do not repeat the URL of a file.
   private let label: String
 
-  init(_ given: GivenOption) throws(UsageError) {
+  /// - Parameter options: all of them, with the endpoint and the region of an S3 server.
+  init(_ given: GivenOption, _ options: [GivenOption], allowsShared: Bool) throws(UsageError) {
+    self =
+      switch given.option {
+      case .s3: try ObjectURL(s3: given, options)
+      case .putURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
+      default: try ObjectURL(given)
+      }
+  }
+
+  private init(_ given: GivenOption) throws(UsageError) {
     (self.given, kind, label) = (given, .plain, given.label)
     try check()
   }
 
   /// - Parameter file: read now, because it may be another one for the next upload.
-  init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
+  private init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
     let line = try SecretFile(file).firstLine(allowsShared: allowsShared)
     given = GivenOption(option: .putURL, argument: LocalPath(bytes: line), place: file.place)
     (kind, label) = (.signed, file.label + ": " + PrintableText.line(file.argument.text))
@@ -91,6 +101,32 @@ struct ObjectURL {
     if given.option == .webDAV { return .webDAV(target) }
     if case .signed = kind { return .put(target, isSigned: true) }
     return .put(target, isSigned: false)
+  }
+
+  /// Where some file would go.
+  var sample: Destination {
+    get throws(UsageError) {
+      let now = LocalTime(unixSeconds: 0)
+      return try destination(for: TemplateValues(path: "/dir/name", modified: now, host: Array("host".utf8)))
+    }
+  }
+
+  /// A place of this name beside those of files.
+  /// - Returns: nil if the URL is for one object, or its query may be a signature: nothing else may be written there.
+  func target(ofTest name: [UInt8]) throws(UsageError) -> TargetURI? {
+    let template = try template()
+    let isForOne = template.constant != nil
+    var text = template.constant ?? template.prefix
+    if isForOne { text.removeLast(text.count - 1 - (text.lastIndex(of: ASCII.slash) ?? 0)) }
+    text += name
+    if case .s3(let bucket, _) = kind {
+      do throws(S3AddressError) { return try bucket.object(Array(ObjectURL.key(in: text))).url } catch {
+        throw UsageError(label + ": " + error.explanation)
+      }
+    }
+    if case .signed = kind { return nil }
+    guard given.option == .webDAV || !isForOne && !given.argument.bytes.contains(ASCII.questionMark) else { return nil }
+    return try GivenOption(option: given.option, argument: LocalPath(bytes: text), place: given.place).uri()
   }
 
   private func target(for values: TemplateValues) throws(UsageError) -> TargetURI {

@@ -104,12 +104,7 @@ struct SendArguments {
     """
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
-    let object =
-      switch given.option {
-      case .s3: try ObjectURL(s3: given, options)
-      case .putURLFile: try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
-      default: try ObjectURL(given)
-      }
+    let object = try ObjectURL(given, options, allowsShared: common.allowsSharedSecrets)
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .metadata, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
