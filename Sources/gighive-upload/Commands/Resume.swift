@@ -92,7 +92,13 @@ final class ResumeQueue {
   final class Upload {
     let id: String
     let file: LocalPath
-    private let made: Result<SendArguments, UsageError>
+    private let made: Result<Made, UsageError>
+
+    /// So that no code is needed to copy them in a result.
+    private final class Made {
+      let arguments: SendArguments
+      init(_ arguments: SendArguments) { self.arguments = arguments }
+    }
 
     fileprivate init(_ record: UploadRecord, isNamed: Bool, with options: [GivenOption]) {
       id = record.id
@@ -106,17 +112,17 @@ final class ResumeQueue {
         do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)
         }
-        made = .success(arguments)
+        made = .success(Made(arguments))
       } catch { made = .failure(error) }
     }
 
     /// The arguments that `send` would have.
-    func arguments() throws(UsageError) -> SendArguments { try made.get() }
+    func arguments() throws(UsageError) -> SendArguments { try made.get().arguments }
 
     /// Whether both can be sent by one ``Uploader``.
     func sharesConfiguration(with other: Upload) -> Bool {
       guard case .success(let one) = made, case .success(let another) = other.made else { return false }
-      return one.sharesConfiguration(with: another)
+      return one.arguments.sharesConfiguration(with: another.arguments)
     }
   }
 

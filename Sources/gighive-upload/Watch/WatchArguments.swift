@@ -1,8 +1,9 @@
 import CShims
 import Uploader
 
-/// Directories with the same options, and so with the same destination: one group of `watch`.
-struct WatchArguments {
+/// Directories with the same options, and so with the same destination: one group of `watch`. A class, because nothing of it changes and much
+/// code would be needed to copy it.
+final class WatchArguments {
   enum Existing { case upload, skip }
 
   /// Absolute.
