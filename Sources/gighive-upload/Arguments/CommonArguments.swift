@@ -85,8 +85,13 @@ struct CommonArguments {
   }
 
   /// The configuration for a server, with its credentials. RequestTrace and warnings go to `report`.
-  func configuration(for target: TargetURI, _ report: Report) throws(UsageError) -> Configuration {
+  /// - Parameter needsS3Keys: whether a request to an S3 server is certain to be signed.
+  func configuration(
+    for target: TargetURI, _ report: Report, needsS3Keys: Bool = true
+  ) throws(UsageError) -> Configuration {
     var configuration = configuration
+    var credentials = credentials
+    credentials.needsS3Keys = needsS3Keys
     let host = target.host
     configuration.credentials = try credentials.load(host: host)
     if configuration.credentials.fields.isEmpty, environmentBytes("GIGHIVE_PASSWORD") != nil {

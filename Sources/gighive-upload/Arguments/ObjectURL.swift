@@ -42,13 +42,18 @@ struct ObjectURL {
   /// - Parameter options: with the endpoint and the region.
   init(s3 given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
     func last(_ option: Option) -> String? { options.last { $0.option == option }?.text }
-    let region = last(.s3Region) ?? environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? "us-east-1"
+    let region = last(.s3Region) ?? ObjectURL.assumedRegion
     let mayReplace = options.contains { $0.option == .overwrite && $0.isOn }
     do throws(S3AddressError) {
       let name = try S3Bucket.parse(given.argument.bytes).bucket
       let bucket = try S3Bucket(name, region: region, endpoint: last(.s3Endpoint))
       (self.given, kind, label) = (given, .s3(bucket, mayReplace: mayReplace), given.label)
     } catch { throw UsageError(given.label + ": " + error.explanation) }
+  }
+
+  /// The region of a bucket where no option says it.
+  static var assumedRegion: String {
+    environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? "us-east-1"
   }
 
   /// Connections and credentials are for one host.

@@ -89,7 +89,8 @@ enum CancelDelete {
     }
     let configuration: Configuration
     do throws(UsageError) {
-      configuration = try CommonArguments(options).configuration(for: endpoint, report)
+      configuration = try CommonArguments(options).configuration(
+        for: endpoint, report, needsS3Keys: false)
     } catch {
       code = ExitCode.usage
       report.failed(record.id + ": " + error.message, exitCode: code, about: record)
