@@ -13,7 +13,7 @@ from test_tls import key_pin
 ARGUMENTS = options_of("send")
 """What each option takes, by the help."""
 DESTINATIONS = {
-    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
+    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "upload-url", "upload-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
     "overwrite", "webdav"}
 ENDING = {"help", "dry-run", "from"}
 """Nothing is sent, or no file is named."""
@@ -24,6 +24,7 @@ VALUES = {
     "after": "keep", "progress": "none", "color": "always", "retries": "0", "file-name": "other.mp4", "match": "*.wav",
     "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "64G", "cert": "client.pem",
     "key": "client.pem", "rating": "5", "state-dir": "{state}", "cacert": "{cacert}", "capath": "{capath}", "pin": "{pin}",
+    "trust-origin": "https://uploads.example",
 }
 """The others follow from the name of the argument."""
 BY_ARGUMENT = {"SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}

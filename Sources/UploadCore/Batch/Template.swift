@@ -51,6 +51,9 @@ package struct Template: Equatable, Sendable {
 
   private var parts: [Part] = []
 
+  /// A text without names.
+  package init(_ text: [UInt8]) { parts = [.literal(text)] }
+
   package init(parsing text: [UInt8]) throws(TemplateError) {
     var literal: [UInt8] = []
     var at = 0

@@ -134,6 +134,12 @@ struct CommonArguments {
     switch given.option {
     case .limitRate: configuration.rateLimit = try given.rateSchedule()
     case .header: configuration.headers.append(try given.header())
+    case .trustOrigin:
+      let uri = try given.uri()
+      guard uri.scheme == .https, uri.requestTarget == "/" else {
+        throw given.invalid("the https URL of a host, such as https://uploads.example.com or https://host:8443")
+      }
+      configuration.trustedOrigins.append(uri.origin)
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = SecretFile(given)

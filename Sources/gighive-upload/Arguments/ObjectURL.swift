@@ -8,6 +8,8 @@ struct ObjectURL {
     /// Its query is a secret.
     case signed
     case s3(S3Bucket, mayReplace: Bool)
+    /// An upload on a tus server, which has no template.
+    case upload(isSecret: Bool)
   }
 
   /// Its argument is the URL, whichever option it comes from.
@@ -21,21 +23,26 @@ struct ObjectURL {
     self =
       switch given.option {
       case .s3: try ObjectURL(s3: given, options)
-      case .putURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
+      case .putURLFile, .uploadURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
       default: try ObjectURL(given)
       }
   }
 
   private init(_ given: GivenOption) throws(UsageError) {
-    (self.given, kind, label) = (given, .plain, given.label)
+    (self.given, label) = (given, given.label)
+    kind = given.option == .uploadURL ? .upload(isSecret: false) : .plain
     try check()
   }
 
   /// - Parameter file: read now, because it may be another one for the next upload.
   private init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
     let line = try SecretFile(file).firstLine(allowsShared: allowsShared)
-    given = GivenOption(option: .putURL, argument: LocalPath(bytes: line), place: file.place)
-    (kind, label) = (.signed, file.label + ": " + PrintableText.line(file.argument.text))
+    let isUpload = file.option == .uploadURLFile
+    given = GivenOption(
+      option: isUpload ? .uploadURL : .putURL, argument: LocalPath(bytes: line), place: file.place)
+    (kind, label) = (
+      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text)
+    )
     try check()
   }
 
@@ -58,6 +65,7 @@ struct ObjectURL {
 
   /// Connections and credentials are for one host.
   private func check() throws(UsageError) {
+    if isUpload { return }
     let scheme = text.utf8.prefix { $0 != ASCII.colon }.count + "://".utf8.count
     let host = text.utf8.dropFirst(scheme).prefix { $0 != ASCII.slash }
     if host.contains(UInt8(ascii: "{")) { throw UsageError(label + ": the host must be the same for all files.") }
@@ -68,13 +76,28 @@ struct ObjectURL {
 
   private var text: String { given.text }
 
+  private var isSecret: Bool {
+    switch kind {
+    case .signed, .upload(isSecret: true): true
+    case .plain, .s3, .upload: false
+    }
+  }
+
   /// For people, without what may be secret.
-  var shown: String { PrintableText.withoutQuery(text) }
+  @inline(never)
+  var shown: String {
+    if case .upload(isSecret: true) = kind { return label }
+    return PrintableText.withoutQuery(text)
+  }
+
+  /// Whether it is an upload, for one file.
+  var isUpload: Bool { if case .upload = kind { true } else { false } }
 
   /// Whether each file has a URL of its own.
   var isTemplate: Bool { get throws(UsageError) { try template().constant == nil } }
 
   private func template() throws(UsageError) -> Template {
+    if isUpload { return Template(Array(text.utf8)) }
     guard let template = try? given.template() else {
       throw UsageError(label + ": the URL has a brace that belongs to no name, such as {name}.")
     }
@@ -103,6 +126,7 @@ struct ObjectURL {
       } catch { throw UsageError(label + ": " + error.explanation) }
     }
     let target = try target(for: values)
+    if case .upload(let isSecret) = kind { return .tusUpload(target, isSecret: isSecret) }
     if given.option == .webDAV { return .webDAV(target) }
     if case .signed = kind { return .put(target, isSigned: true) }
     return .put(target, isSigned: false)
@@ -138,7 +162,7 @@ struct ObjectURL {
     let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
     guard let target = try? TargetURI(text) else {
       // Without repeating a secret.
-      if case .signed = kind { throw UsageError(label + ": its first line is not an http or https URL.") }
+      if isSecret { throw UsageError(label + ": its first line is not an http or https URL.") }
       return try GivenOption(option: given.option, argument: LocalPath(text), place: given.place).uri()
     }
     return target

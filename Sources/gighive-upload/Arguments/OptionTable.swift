@@ -3,12 +3,13 @@
 enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL, protocolChoice, threshold,
+  case tusURL, uploadURL, uploadURLFile, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL,
+    protocolChoice, threshold,
     sendTest, link
   case label, eventDate, dayStarts, orgName, eventType, participants, keywords, location, rating, notes, field,
     fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, s3Credentials, s3Profile, headerFile,
-    sharedSecrets
+    sharedSecrets, trustOrigin
   case cacert, capath, cert, key, pin, insecure
   case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries,
     retryFor, retryMaxDelay, limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride,
@@ -34,6 +35,14 @@ enum Option: Int32, CaseIterable {
       .init(
         "tus-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
         "URL that creates uploads on any tus 1.0 server")
+    case .uploadURL:
+      .init(
+        "upload-url", .text("URL"), .destination, [.send, .resume], [.kept, .configurable, .destination],
+        "upload that somebody else has created on a tus server, for one file")
+    case .uploadURLFile:
+      .init(
+        "upload-url-file", .file, .destination, [.send, .resume], [.kept, .configurable, .destination, .secret],
+        "file with such a URL on its first line, if that is a secret")
     case .putURL:
       .init(
         "put-url", .text("URL"), .destination, [.sending, .clean, .doctor],
@@ -176,6 +185,10 @@ enum Option: Int32, CaseIterable {
       .init(
         "shared-secrets", .none, .credentials, .connecting, [.ordinary, .bound],
         "accept these files even if other users can read them")
+    case .trustOrigin:
+      .init(
+        "trust-origin", .text("URL"), .credentials, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "send the credentials to uploads on this https server, too, if the tus server creates them there")
     case .cacert:
       .init(
         "cacert", .file, .tls, .connecting, [.ordinary, .bound],

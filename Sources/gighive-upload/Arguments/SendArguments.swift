@@ -99,7 +99,7 @@ struct SendArguments {
   /// For messages.
   static let destinations =
     """
-    give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL \
+    give one destination: --server URL, --tus-url URL, --upload-url URL, --upload-url-file FILE, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL \
     or --multipart-url URL.
     """
 
@@ -112,6 +112,7 @@ struct SendArguments {
     }
     let isTemplate = try object.isTemplate
     guard !hasSeveral || isTemplate else {
+      if object.isUpload { throw UsageError(given.label + ": an upload is for one file.") }
       throw UsageError(given.label + ": several files need a URL that ends with a slash, or has {name} or {stem}.")
     }
     self.object = object
@@ -183,7 +184,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .putURL, .putURLFile, .s3, .webDAV: putOptions.append(given)
+    case .putURL, .putURLFile, .s3, .webDAV, .uploadURL, .uploadURLFile: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes
