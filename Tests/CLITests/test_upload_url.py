@@ -136,7 +136,7 @@ def test_cancel_removes_it(hive, program, recording, tmp_path, is_secret):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--metadata", "a=b"], "works only with forms and tus"),
+    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--metadata", "a=b"], "has described its file"),
     (["a.mp4", "--tus-url", "http://h/"], "give one destination"), (["-r", "."], "an upload is for one file"),
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_a_usage_error(hive, send, tmp_path, arguments, message):

@@ -1,7 +1,7 @@
 import Uploader
 
 /// Where files go as objects: the URL of `--put-url` or `--webdav`, that in the file of `--put-url-file`, or the key of `--s3`, which may have
-/// a template for each file's name.
+/// a template for each file's name; or the URL of an upload, `--upload-url` or that in the file of `--upload-url-file`.
 struct ObjectURL {
   private enum Kind {
     case plain

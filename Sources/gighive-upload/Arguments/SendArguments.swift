@@ -99,8 +99,8 @@ struct SendArguments {
   /// For messages.
   static let destinations =
     """
-    give one destination: --server URL, --tus-url URL, --upload-url URL, --upload-url-file FILE, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL \
-    or --multipart-url URL.
+    give one destination: --server URL, --tus-url URL, --upload-url URL, --upload-url-file FILE, --put-url URL, \
+    --put-url-file FILE, --s3 URL, --webdav URL or --multipart-url URL.
     """
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
@@ -108,7 +108,10 @@ struct SendArguments {
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .metadata, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
-      throw UsageError(other.label + " works only with forms and tus.")
+      throw UsageError(
+        other.label
+          + (object.isUpload
+            ? ": whoever has created an upload has described its file." : " works only with forms and tus."))
     }
     let isTemplate = try object.isTemplate
     guard !hasSeveral || isTemplate else {

@@ -76,7 +76,11 @@ final class DoctorArguments {
     }
     try common.validate()
     let destinations = options.filter { $0.option.has(.destination) }
-    guard destinations.count == 1, let given = destinations.first else { throw UsageError(SendArguments.destinations) }
+    guard destinations.count == 1, let given = destinations.first else {
+      throw UsageError(
+        "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL"
+          + " or --multipart-url URL.")
+    }
     let destination: Destination
     var takesZeros = true
     switch given.option {
