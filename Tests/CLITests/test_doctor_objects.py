@@ -162,6 +162,14 @@ def test_a_directory_that_uploads_would_make_is_named(examine_dav, dav):
     assert warning["check"] == "test-object" and "/dav/2026/may/ yet" in warning["message"]
 
 
+def test_a_share_at_the_root_without_a_directory(examine_dav, dav):
+    dav.directories = {"/"}
+    found, result = examine_dav(url="/new/")
+    assert result.check() and dav.files == {} and found["test-object"]["message"].startswith("the server has taken")
+    dav.refuse["PUT"] = 409
+    assert examine_dav(url="/")[1].code == 7
+
+
 @pytest.mark.parametrize("method, status, code, remedy", [
     ("PUT", 401, 6, ""), ("PUT", 403, 6, "may only read"), ("PUT", 405, 7, "may only read"), ("PUT", 507, 8, ""),
     ("PUT", 409, 7, ""), ("MOVE", 501, 9, "Uploads need MOVE"), ("MOVE", 502, 9, "Destination"), ("PUT", 503, 9, ""),

@@ -55,7 +55,9 @@ package final class TestObject {
   ///   - secrets: to redact in what the server says.
   package init(at target: TargetURI, region: String?, isForWebDAV: Bool, id: String, _ secrets: Secrets) {
     (self.target, self.isForWebDAV, self.id, self.secrets) = (target, isForWebDAV, id, secrets)
-    directories = isForWebDAV ? target.directories : []
+    // A share can be at the root.
+    let root = try? target.resolving("/")
+    directories = isForWebDAV ? target.directories + [root ?? target] : []
     place = isForWebDAV ? target.hiddenSibling(for: id) : target
     givenRegion = region ?? ""
     if let region {
