@@ -33,8 +33,23 @@ package enum Limits {
   /// The longest name of a bucket, and the longest key of an object, in bytes.
   package static let bucketLength = 255
   package static let objectKeyLength = 1024
-  /// The largest object that an S3 server takes in one request, in bytes.
-  package static let s3ObjectLength: Int64 = 5 << 30
+  /// The longest name of a region, in bytes.
+  package static let regionLength = 64
+  /// The largest object of an S3 server, in bytes: ``partCount`` parts of 5 GiB.
+  package static let s3ObjectLength: Int64 = 5000 << 30
+  /// The size from which a recording is sent in parts to a server that joins them, in bytes: what a kill costs at most without.
+  package static let partsFrom: Int64 = 16 << 20
+  /// The length of a part, in bytes, if that makes no more parts than ``partCount``. An S3 server wants at least 5 MiB.
+  package static let partLength: Int64 = 8 << 20
+  /// Longer ones are a multiple of this, in bytes.
+  package static let partLengthStep: Int64 = 1 << 20
+  /// The most parts of a recording: their list is kept in its record, and sent in one request.
+  package static let partCount = 1000
+  /// How many parts an S3 server lists at a time: a response has at most ``replyLength`` bytes.
+  package static let partListCount = 100
+  /// The longest name of a part (ETag) that is kept, in bytes, and the longest of an upload in parts.
+  package static let partTagLength = 60
+  package static let partsIDLength = 1024
   /// The longest URL, in bytes (RFC 9110, 4.1 requires at least 8000).
   package static let uriLength = 8000
   /// A request head with all its fields, in bytes. Servers accept 8 KiB per line by default.
@@ -72,6 +87,10 @@ package enum Limits {
   package static let chunkLineLength = 1024
   /// The trailer section of a chunked body, in bytes.
   package static let trailerLength = 8 << 10
+  /// The depth of an XML document, the length of a name in it, and that of a reference with & and ;.
+  package static let xmlDepth = 16
+  package static let xmlNameLength = 256
+  package static let xmlReferenceLength = 12
   /// How much of a response's content is kept, in bytes, before and after decompression.
   package static let replyLength = 64 << 10
   /// How much more of a response's content is read and dropped before the connection is closed, in bytes.

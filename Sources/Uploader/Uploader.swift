@@ -150,6 +150,20 @@ extension Uploader {
     return outcome == .cancelled(isKept: true)
   }
 
+  /// Ends a multipart upload on an S3 server, which drops its parts. One that the server does not know counts as ended.
+  /// - Parameters:
+  ///   - location: the object's URL with the ID of the upload.
+  ///   - endpoint: the object's URL. Requests are signed only for its origin.
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
+  package func abort(
+    _ location: TargetURI, of endpoint: TargetURI, cancellation: Cancellation,
+    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+  ) throws(CancelDeleteError) {
+    _ = try run(
+      .abort(location, region: S3Object.defaultRegion), origin: endpoint.origin, cancellation: cancellation,
+      onRetry: onRetry)
+  }
+
   /// Deletes a delivered recording from GigHive. A recording that GigHive no longer has counts as deleted.
   /// - Parameters:
   ///   - base: the server's base address.

@@ -39,7 +39,7 @@ def put(program):
 def test_an_object_arrives_once_and_is_verified(s3, put, recording, to, path):
     stub, file = s3(), recording(300_000, name="a b+ü%(1)~.wav")
     result = put(stub, file, "--json", to=to).check()
-    assert stub.objects == {path: (file.read_bytes(), hashlib.sha256(file.read_bytes()).hexdigest())}
+    assert stub.objects == {path: (file.read_bytes(), {"x-amz-meta-sha256": hashlib.sha256(file.read_bytes()).hexdigest()})}
     assert result.outcome["checksum_verified"] and not result.outcome["already_there"]
     assert "already delivered" in put(stub, file, to=to).check().out and len(stub.requests) == 1
     assert put(stub, file, "--dry-run", "--again", "--json", to=to).outcome["protocol"] == "s3"

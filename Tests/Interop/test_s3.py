@@ -1,7 +1,9 @@
 """Recordings as objects of OpenStack Swift's S3 API."""
 
+import json
 import signal
 import socket
+import subprocess
 import time
 from contextlib import contextmanager
 
@@ -63,15 +65,40 @@ def test_a_recording_arrives_byte_for_byte_in_little_memory(uploader, files, put
     assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
 
 
-def test_what_a_kill_interrupts_is_sent_again(uploader, files, put, s3, tmp_path):
-    file = files.fresh(20 * MIB)
-    with uploader.start(*put(file, "--limit-rate", "8M")) as running:
-        running.wait_until(lambda: any((tmp_path / "state").glob("*.record")))
-        running.signal(signal.SIGKILL)
-        running.finish()
+def record(tmp_path) -> dict:
+    """Of the only upload."""
+    for file in (tmp_path / "state").glob("*.record"):
+        return json.loads(file.read_bytes().split(b"\n", 1)[1])
+    return {}
+
+
+def parts(tmp_path) -> int:
+    return len(record(tmp_path).get("parts", []))
+
+
+def test_a_recording_arrives_through_kills(uploader, files, put, s3, tmp_path):
+    file = files.fresh(60 * MIB)
+    for count in (1, 3, 5):
+        with uploader.start(*put(file, "--limit-rate", "40M")) as running:
+            running.wait_until(lambda: parts(tmp_path) >= count)
+            running.signal(signal.SIGKILL)
+            running.finish()
     run = uploader.run("resume", "--all", "--state-dir", tmp_path / "state", "--json")
     assert run.exit_code == DELIVERED, run
     assert stored(s3, tmp_path, file.name) == recordings.sha256(file)
+    assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
+
+
+def test_cancelled_parts_are_gone(uploader, files, put, s3, tmp_path):
+    with uploader.start(*put(files.fresh(30 * MIB), "--limit-rate", "40M", key="cancelled/")) as running:
+        running.wait_until(lambda: parts(tmp_path) >= 1)
+        running.signal(signal.SIGKILL)
+        running.finish()
+    path = record(tmp_path)["upload_url"].removeprefix(s3)
+    assert b"<PartNumber>1<" in s3_server.curl(s3, "GET", path)
+    assert uploader.run("cancel", record(tmp_path)["id"], "--state-dir", tmp_path / "state", "--json").exit_code == DELIVERED
+    with pytest.raises(subprocess.CalledProcessError):
+        s3_server.curl(s3, "GET", path)
 
 
 def test_another_object_is_kept_and_the_same_is_recognized(uploader, files, put, s3, tmp_path):

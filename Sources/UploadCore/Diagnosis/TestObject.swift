@@ -44,9 +44,8 @@ package final class TestObject {
   private var missing = 0
   private var findings: [Finding] = []
 
-  /// What it has, and its SHA-256.
+  /// What it has.
   private static let content: StaticString = "A test of gighive-upload doctor.\n"
-  private static let contentSHA256 = "0458db2b2a0d288a244993ad2f55518dc8230f449f373e684b986988ac17d703"
 
   /// - Parameters:
   ///   - target: the object's URL.
@@ -61,8 +60,7 @@ package final class TestObject {
     place = isForWebDAV ? target.hiddenSibling(for: id) : target
     givenRegion = region ?? ""
     if let region {
-      s3 = S3Dialog(S3Object(url: target, region: region))
-      s3?.sha256 = TestObject.contentSHA256
+      s3 = S3Dialog(region: region)
     } else if !isForWebDAV {
       activity = .asking
     }
@@ -94,6 +92,7 @@ package final class TestObject {
       request.method = "PUT"
       request.fields.append(Field("Content-Type", "text/plain"))
       if isForWebDAV { request.fields.append(Field("If-None-Match", "*")) }
+      if let s3 { request.fields += s3.condition }
       request.body = RequestBody(header: TestObject.content.withUTF8Buffer { Array($0) })
     case .moving:
       request.method = "MOVE"
@@ -101,7 +100,7 @@ package final class TestObject {
     case .looking: request.method = "HEAD"
     case .ended: return .finished
     }
-    s3?.complete(&request)
+    s3?.sign(&request)
     return .ask(request)
   }
 
@@ -158,7 +157,7 @@ package final class TestObject {
       activity = isForWebDAV ? .moving : .looking
       return
     case 501 where s3?.preventsReplacing ?? false:
-      _ = s3?.mayPutAgain(after: answer)
+      s3?.forgetCondition()
       return
     case 404 where isForWebDAV, 409 where isForWebDAV:
       if missing == 0 { missing = status }
@@ -270,7 +269,7 @@ package final class TestObject {
       return [403, 405, 501].contains(answer.status) && isForWebDAV
         ? "This user may only read there, or the address is not one of WebDAV." : nil
     }
-    switch ObjectStoreRefusal.element("Code", of: answer.content) ?? "" {
+    switch S3Content.text(of: "Code", in: answer.content) ?? "" {
     case "NoSuchBucket": return "Create the bucket, or correct its name or --s3-endpoint."
     case "AccessDenied": return "The policy of these keys must allow s3:PutObject there."
     case "InvalidAccessKeyId": return "Correct the keys or --s3-endpoint: the server does not know the key's ID."

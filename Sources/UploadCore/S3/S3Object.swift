@@ -4,6 +4,8 @@ public struct S3Object: Equatable, Sendable {
   public let url: TargetURI
   /// The region that requests are signed for, such as "eu-central-1".
   public let region: String
+  /// The region that most servers have, and whose name nearly all others accept or correct.
+  public static let defaultRegion = "us-east-1"
   /// Whether it may replace another object.
   public var mayReplace = false
 
@@ -15,7 +17,7 @@ public struct S3Object: Equatable, Sendable {
 }
 
 /// Keys for an S3 server. The secret and the token are secrets.
-public struct S3Keys: Sendable {
+public struct S3Keys: Equatable, Sendable {
   /// The access key's ID.
   public let id: String
   /// The secret key.

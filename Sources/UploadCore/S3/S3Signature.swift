@@ -1,18 +1,13 @@
 /// What the signature of a request depends on besides the request itself and the keys.
 package struct S3Signing: Equatable, Sendable {
   package var region: String
-  /// The SHA-256 of the content in lower-case hexadecimal digits. The server refuses any other content.
-  package var contentSHA256: String
+  /// The SHA-256 of content from the file, in lower-case hexadecimal digits: the server refuses any other. nil if the content is framing, or
+  /// there is none.
+  package var contentSHA256: String?
   /// The server's time when it refused a signature as too old or too new, in seconds since 1970: its clock counts from then on.
   package var serverTime: Int64?
 
-  package init(region: String, contentSHA256: String) {
-    self.region = region
-    self.contentSHA256 = contentSHA256
-  }
-
-  /// The SHA-256 of nothing.
-  package static let emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+  package init(region: String) { self.region = region }
 }
 
 /// Signature Version 4 of Amazon Web Services ("Authenticating Requests: Using the Authorization Header", S3 API Reference).
@@ -38,7 +33,13 @@ package struct S3Signature {
   ) throws(UploadError) -> [Field] {
     let time = timestamp(unixSeconds)
     let day = String(time.prefix(8))
-    var added = [Field("x-amz-content-sha256", signing.contentSHA256), Field("x-amz-date", time)]
+    let content: String
+    if let sha256 = signing.contentSHA256 {
+      content = sha256
+    } else {
+      content = ASCII.hex(try hashes.sha256(request.body?.header ?? []))
+    }
+    var added = [Field("x-amz-content-sha256", content), Field("x-amz-date", time)]
     if let token = keys.sessionToken { added.append(Field("x-amz-security-token", token)) }
     var signed = (request.fields + added).map { (name: ASCII.lowercased($0.name), value: $0.value) }
       .filter { $0.name.hasPrefix("x-amz-") }
@@ -50,7 +51,7 @@ package struct S3Signature {
     var text = request.method + "\n" + canonical(path, keeping: ASCII.slash) + "\n"
     text += canonicalQuery(target[path.endIndex...].dropFirst()) + "\n"
     for field in signed { text += field.name + ":" + trimmed(field.value) + "\n" }
-    text += "\n" + names + "\n" + signing.contentSHA256
+    text += "\n" + names + "\n" + content
     let scope = day + "/" + signing.region + "/s3/aws4_request"
     let toSign =
       "AWS4-HMAC-SHA256\n" + time + "\n" + scope + "\n" + ASCII.hex(try hashes.sha256(Array(text.utf8)))

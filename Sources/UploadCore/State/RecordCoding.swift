@@ -69,6 +69,11 @@ extension UploadRecord {
         json.add("sent_changed_nanoseconds", statusTime.nanoseconds)
       }
     }
+    if let parts = unfinished?.parts {
+      json.add("parts_token", parts.token)
+      json.add("part_length", parts.length)
+      json.add("parts", .array(parts.tags.map { .string($0) }))
+    }
     if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
     if let statusTime = delivery?.statusTime {
       json.add("changed_seconds", statusTime.seconds)
@@ -159,7 +164,7 @@ extension UploadRecord {
     "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
     "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
-    "full_sends_failed", "full_sends_extra", "sidecar", "note", "context",
+    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "sidecar", "note", "context",
   ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {
@@ -186,6 +191,10 @@ extension UnfinishedUpload {
       RemoteUpload(
         url: $0, expires: json["expires"]?.string, offset: offset,
         isWhole: phase == .uploaded || json["was_uploaded"] == .bool(true))
+    }
+    if let token = json["parts_token"]?.string, let length = json["part_length"]?.integer {
+      let tags = json["parts"]?.elements.map { $0.string ?? "" } ?? []
+      parts = UploadedParts(token: token, length: length, tags: tags, ofSize: size)
     }
     if remote != nil {
       sent = SentPart(json, size: size)

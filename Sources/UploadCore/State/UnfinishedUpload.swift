@@ -14,6 +14,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var message: String?
   /// The upload on the tus server; nil if there is none, or its URL is not known yet.
   package var remote: RemoteUpload?
+  /// The parts on a server that joins them; nil if there are none.
+  package var parts: UploadedParts?
   /// The URL of a part of the file's former content on the tus server, which is removed before anything else is sent.
   package var formerURL: String?
   /// Whether the last byte was about to be sent over tus, perhaps with the request that creates the upload, so that the server may
@@ -41,6 +43,14 @@ package struct UnfinishedUpload: Equatable, Sendable {
   /// Whether the server may have every byte over tus.
   package var mayBeWhole: Bool { remote?.isWhole ?? false || lastByteMayBeSent }
 
+  /// The multipart upload on an S3 server; nil if there is none.
+  package var multipartUpload: TargetURI? {
+    guard let url = remote?.url ?? formerURL, let location = try? TargetURI(url), location.isMultipartUpload else {
+      return nil
+    }
+    return location
+  }
+
   /// - Parameter size: of the file, in bytes.
   package mutating func apply(_ change: RecordChange, size: Int64) {
     switch change {
@@ -57,6 +67,9 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .lastByteNext: lastByteMayBeSent = true
     case .processing(let assetID): self.assetID = assetID
     case .continued: doubt = nil
+    case .parts(let parts):
+      self.parts = parts
+      remote?.offset = parts.beginning(of: size)
     case .uploaded:
       failure = nil
       remote?.offset = size
@@ -80,6 +93,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package mutating func forget() {
     failure = nil
     remote = nil
+    parts = nil
     lastByteMayBeSent = false
     assetID = nil
     sent = nil
@@ -197,6 +211,8 @@ package enum RecordChange: Equatable, Sendable {
   case processing(assetID: Int64)
   /// The part on the server is of the file as it is now.
   case continued
+  /// The server has these parts of the recording.
+  case parts(UploadedParts)
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -214,7 +230,8 @@ package enum RecordChange: Equatable, Sendable {
   /// protection against sending it twice.
   package var mustBeSaved: Bool {
     switch self {
-    case .mayBeStored, .notStored, .processing, .continued: false
+    // The server lists the parts that it has.
+    case .mayBeStored, .notStored, .processing, .continued, .parts: false
     case .created, .moved, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
     }
   }
@@ -223,8 +240,8 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .disproved,
-      .detours, .cookies, .failedFullSends:
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .uploaded, .forgotten,
+      .disproved, .detours, .cookies, .failedFullSends:
       self
     }
   }

@@ -98,6 +98,7 @@ package struct UploadMachine: Sendable {
     case .cancel(let location, let overridesMethod, let cookies):
       self.cookies = cookies
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
+    case .abort(let location, let region): task = .abort(AbortTask(location, region: region))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
@@ -109,6 +110,7 @@ package struct UploadMachine: Sendable {
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
     if plan.prefersTus { return .tus(try TusTask(plan)) }
     return switch plan.request.destination {
+    case .s3(let object) where plan.sendsParts: .s3Parts(S3PartsTask(plan, object))
     case .put, .s3: .put(PutTask(plan))
     case .webDAV: .webDAV(try WebDAVTask(plan))
     case .gigHive, .multipart, .tus, .tusUpload: .multipart(MultipartTask(plan))
@@ -144,7 +146,7 @@ package struct UploadMachine: Sendable {
   package var sendsWhole: Bool {
     switch task {
     case .multipart, .put, .webDAV: true
-    case .tus, .cancellation, .deletion, .presence, .removal: false
+    case .s3Parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -590,6 +592,8 @@ extension UploadMachine {
     case upload(UploadPlan)
     /// End an upload on a tus server.
     case cancel(TargetURI, overridesMethod: Bool, Cookies = Cookies())
+    /// End a multipart upload on an S3 server.
+    case abort(TargetURI, region: String)
     /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
     case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
     /// Ask GigHive whether it still has a recording.
@@ -602,6 +606,7 @@ extension UploadMachine {
       switch self {
       case .upload(let plan): plan.request.base
       case .cancel(let location, _, _): location
+      case .abort(let location, _): location
       case .delete(_, _, let base, _): base
       case .examine(let recording): recording.base
       case .remove(let object, _): object

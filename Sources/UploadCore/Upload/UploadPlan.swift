@@ -20,6 +20,8 @@ package struct UploadPlan: Sendable {
     package var sent: SentPart?
     /// Why that may be a part of another file; nil if it is not.
     package var doubt: FileDoubt?
+    /// What is known of the parts on a server that joins them.
+    package var parts: UploadedParts?
     /// What has got the content past something that refuses it.
     package var detours = TusDetours()
     /// The server's cookies.
@@ -37,6 +39,7 @@ package struct UploadPlan: Sendable {
       fullSends = upload.fullSends
       sent = upload.sent
       doubt = upload.doubt
+      parts = upload.parts
       detours = upload.detours
       cookies = upload.cookies
     }
@@ -77,14 +80,20 @@ package struct UploadPlan: Sendable {
   }
 
   /// Whether the file's SHA-256 is computed. An upload that was begun with it keeps it.
-  package var computesSHA256: Bool { request.computesSHA256 || previous.sent != nil }
+  package var computesSHA256: Bool {
+    request.computesSHA256 || previous.sent != nil || request.isForS3 && !sendsParts
+  }
+
+  /// Whether it is sent in parts that the server joins.
+  package var sendsParts: Bool { request.isForS3 && size >= Limits.partsFrom }
 
   /// Whether TLS proves that responses are the server's.
   var provesServer: Bool { request.base.scheme == .https && verifiesCertificate }
 
   /// Whether it is sent over tus if the server supports that.
   package var prefersTus: Bool {
-    !request.isForWebDAV && (request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil)
+    !request.isForWebDAV && !request.isForS3
+      && (request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil)
   }
 }
 

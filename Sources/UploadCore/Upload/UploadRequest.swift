@@ -40,7 +40,7 @@ public struct UploadRequest: Sendable {
   public var hasDefaultEventDate = false
   /// The media type; nil to choose it by the file name's extension.
   public var mediaType: String?
-  /// The largest file to accept, in bytes, 0 to 10^15; nil for that of GigHive or of an S3 server (5 GiB), or 10^15 for others.
+  /// The largest file to accept, in bytes, 0 to 10^15; nil for that of GigHive or of an S3 server (5000 GiB), or 10^15 for others.
   public var maximumSize: Int64?
   /// The protocol, if the destination supports several, as GigHive does. Guests' recordings are sent over tus unless it is
   /// ``UploadProtocol/multipart``.
@@ -181,14 +181,14 @@ public struct UploadRequest: Sendable {
   /// Whether the file's SHA-256 is computed: if the server confirms it, if the caller asks for it, or if it decides later whether a file
   /// is the recording that was sent, because a watcher found the file, or because it is to be removed.
   package var computesSHA256: Bool {
-    isForGigHive || isForS3 || computesDigest || needsRecord || afterDelivery.removal != nil
+    isForGigHive || computesDigest || needsRecord || afterDelivery.removal != nil
   }
 
   package var isForGigHive: Bool {
     if case .gigHive = destination { true } else { false }
   }
 
-  private var isForS3: Bool { if case .s3 = destination { true } else { false } }
+  package var isForS3: Bool { if case .s3 = destination { true } else { false } }
 
   /// Whether it needs a record, which knows its temporary name on the server.
   package var isForWebDAV: Bool {

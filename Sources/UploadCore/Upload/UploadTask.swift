@@ -2,9 +2,11 @@
 enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
+  case s3Parts(S3PartsTask)
   case webDAV(WebDAVTask)
   case tus(TusTask)
   case cancellation(CancelTask)
+  case abort(AbortTask)
   case deletion(DeleteTask)
   case presence(PresenceTask)
   case removal(RemoveTask)
@@ -18,9 +20,10 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.progress
     case .put(let task): task.progress
+    case .s3Parts(let task): task.progress
     case .webDAV(let task): task.progress
     case .tus(let task): task.progress
-    case .cancellation, .deletion, .presence, .removal: 0
+    case .cancellation, .abort, .deletion, .presence, .removal: 0
     }
   }
 
@@ -44,9 +47,10 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.isVerifying
     case .put(let task): task.isVerifying
+    case .s3Parts(let task): task.isVerifying
     case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
-    case .cancellation, .deletion, .presence, .removal: false
+    case .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -55,9 +59,10 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.awaitsOutcome
     case .put(let task): task.awaitsOutcome
+    case .s3Parts(let task): task.awaitsOutcome
     case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
-    case .cancellation, .deletion, .presence, .removal: false
+    case .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -65,14 +70,18 @@ enum UploadTask: Sendable {
   var isMoving: Bool { tus?.upload.isMoving ?? false }
 
   /// Whether what is read of the file is not known to be what was sent.
-  var readsUnknown: Bool { tus?.readsUnknown ?? false }
+  var readsUnknown: Bool {
+    if case .s3Parts(let task) = self { return task.readsUnknown }
+    return tus?.readsUnknown ?? false
+  }
 
   /// Whether it has an upload on a tus server.
   var hasUpload: Bool { tus?.upload.location != nil }
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
-    tus?.lastOffset ?? 0
+    if case .s3Parts(let task) = self { return task.lastOffset }
+    return tus?.lastOffset ?? 0
   }
 
   mutating func next() throws(UploadError) -> TaskStep {
@@ -84,8 +93,12 @@ enum UploadTask: Sendable {
       defer { self = .tus(task) }
       return try task.next()
     case .put(let task): return task.next()
+    case .s3Parts(var task):
+      defer { self = .s3Parts(task) }
+      return try task.next()
     case .webDAV(let task): return try task.next()
     case .cancellation(let task): return task.next()
+    case .abort(let task): return task.next()
     case .deletion(let task): return task.next()
     case .presence(let task): return task.next()
     case .removal(let task): return task.next()
@@ -101,10 +114,13 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       return task.takeUnsaved()
+    case .s3Parts(var task):
+      defer { self = .s3Parts(task) }
+      return task.takeUnsaved()
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       return task.takeUnsaved()
-    case .put, .cancellation, .deletion, .presence, .removal: return nil
+    case .put, .cancellation, .abort, .deletion, .presence, .removal: return nil
     }
   }
 
@@ -117,7 +133,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: break
+    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
     }
   }
 
@@ -126,7 +142,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: .none
+    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
     }
   }
 
@@ -135,14 +151,18 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .webDAV, .cancellation, .deletion, .presence, .removal: false
+    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool {
-    if case .webDAV(let task) = self { return task.isTidying }
-    return tus?.isTidying ?? false
+    switch self {
+    case .webDAV(let task): task.isTidying
+    case .s3Parts(let task): task.isTidying
+    case .tus(let task): task.isTidying
+    case .multipart, .put, .cancellation, .abort, .deletion, .presence, .removal: false
+    }
   }
 
   /// Whether a whole recording was lost on the server, so that it is sent again.
@@ -156,7 +176,7 @@ enum UploadTask: Sendable {
     case .multipart(let task): task.isPortals(answer)
     case .put(let task): task.isPortals(answer)
     case .webDAV(let task): task.isPortals(answer)
-    case .tus, .cancellation, .deletion, .presence, .removal: false
+    case .s3Parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -179,11 +199,17 @@ enum UploadTask: Sendable {
     case .put(var task):
       defer { self = .put(task) }
       try task.receive(answer)
+    case .s3Parts(var task):
+      defer { self = .s3Parts(task) }
+      try task.receive(answer)
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       try task.receive(answer)
     case .cancellation(var task):
       defer { self = .cancellation(task) }
+      try task.receive(answer)
+    case .abort(var task):
+      defer { self = .abort(task) }
       try task.receive(answer)
     case .deletion(var task):
       defer { self = .deletion(task) }
@@ -208,11 +234,15 @@ enum UploadTask: Sendable {
     case (.webDAV(var task), .wholeFile(let sha256, _)):
       defer { self = .webDAV(task) }
       try task.hashed(sha256: sha256)
+    case (.s3Parts(var task), _):
+      defer { self = .s3Parts(task) }
+      try task.hashed(hashed)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
     case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .range),
-      (.put, .wholeFileAgain), (.webDAV, _), (.cancellation, _), (.deletion, _), (.presence, _), (.removal, _):
+      (.put, .wholeFileAgain), (.webDAV, _), (.cancellation, _), (.abort, _), (.deletion, _), (.presence, _),
+      (.removal, _):
       break
     }
   }
@@ -229,10 +259,13 @@ enum UploadTask: Sendable {
     case .put(var task):
       task.interrupted()
       self = .put(task)
+    case .s3Parts(var task):
+      task.interrupted()
+      self = .s3Parts(task)
     case .webDAV(var task):
       task.interrupted(interruption)
       self = .webDAV(task)
-    case .cancellation, .removal: break
+    case .cancellation, .abort, .removal: break
     case .presence(var task):
       task.interrupted(interruption)
       self = .presence(task)

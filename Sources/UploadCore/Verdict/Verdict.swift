@@ -166,6 +166,7 @@ extension Answer {
     switch status {
     case 417 where expectedContinue: .repeatWithoutExpect
     case 401, 403: .authenticate
+    case 400 where S3Content.text(of: "Code", in: content) == "ExpiredToken": .authenticate
     case 307, 308: .redirect(to: location)
     case 300..<400: .redirectAsGet(to: location)
     default: .none

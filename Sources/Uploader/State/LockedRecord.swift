@@ -161,7 +161,8 @@ extension LockedRecord {
       if let changed { throw changed }
       previous.unfinished?.forget()
     }
-    let temporary = request.isForWebDAV ? previous.remote?.url ?? previous.unfinished?.formerURL : nil
+    let temporary =
+      request.isForWebDAV || request.isForS3 ? previous.remote?.url ?? previous.unfinished?.formerURL : nil
     // A server that was given another name or type would keep it. If it may have everything, that is what counts.
     let isRenamed = previous.destination.uploadedAs != request.uploadedAs
     if previous.remote != nil, isRenamed, !previous.lastByteMayBeSent {
@@ -170,9 +171,12 @@ extension LockedRecord {
     var superseded = previous.unfinished?.formerURL
     if wasBegun, let changed {
       guard request.upload == nil else { throw changed }
-      superseded = supersede(&previous, own.file.identity, changed, request, in: search.directory) ?? superseded
+      superseded =
+        supersede(
+          &previous, own.file.identity, changed, request, isUsable: temporary == nil, in: search.directory)
+        ?? superseded
     }
-    // What is under a temporary name is always removed.
+    // What is under a temporary name, and parts that nobody joins, are always removed.
     if let temporary, previous.remote == nil {
       previous.unfinished?.formerURL = temporary
       superseded = temporary
@@ -190,19 +194,20 @@ extension LockedRecord {
   }
 
   /// The file of an unfinished upload has changed, and is sent again from the start.
+  /// - Parameter isUsable: whether what the server has of it is of use to somebody.
   /// - Returns: the URL of the old upload if it is to be deleted on the server.
   private static func supersede(
     _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, _ request: UploadRequest,
-    in directory: StateDirectory
+    isUsable: Bool, in directory: StateDirectory
   ) -> String? {
     var superseded = previous.remote?.url
     var warning = changed.problem
     if !request.isCreated { warning += " It is sent again from the start." }
     if superseded != nil, !request.isCreated {
-      if previous.unfinished?.mayBeWhole ?? false {
+      if isUsable, previous.unfinished?.mayBeWhole ?? false {
         superseded = nil
         warning += " The server may have the whole old upload, and keeps it until it expires."
-      } else if identity.size < previous.file.identity.size {
+      } else if isUsable, identity.size < previous.file.identity.size {
         superseded = nil
         warning += " The file is smaller now, so the server keeps the old partial upload until it expires."
       } else {

@@ -104,6 +104,10 @@ extension Uploader {
         object, of: endpoint, size: size, cancellation: cancellation, onRetry: onRetry)
       return wasGone && size != nil ? .wasGone : .done
     }
+    if shared.configuration.credentials.s3Keys != nil, let location = record.unfinished?.multipartUpload {
+      try abort(location, of: endpoint, cancellation: cancellation, onRetry: onRetry)
+      return .done
+    }
     if let delivery = record.delivery {
       guard let assetID = delivery.assetID, let token = delivery.deleteToken else { return .hasNoDeleteToken }
       let wasGone = try delete(

@@ -237,6 +237,7 @@ final class UploadDriver: Steppable {
   private func save(_ change: RecordChange) throws(UploadError) {
     do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
       if change.mustBeSaved { return machine.handle(.failed(error)) }
+      if case .parts = change { return }
       shared.configuration.warnings?(
         error.message + " After a crash, check whether the server has this recording before you send it again.")
     }
@@ -244,7 +245,8 @@ final class UploadDriver: Steppable {
 
   private func renewCredentials() {
     let fresh = shared.configuration.refreshCredentials?()
-    let areNew = fresh.map { $0.fields != composer.credentials.fields } ?? false
+    let old = composer.credentials
+    let areNew = fresh.map { $0.fields != old.fields || $0.s3Keys != old.s3Keys } ?? false
     if areNew, let fresh {
       composer.use(fresh)
       shared.configuration.diagnostics?(

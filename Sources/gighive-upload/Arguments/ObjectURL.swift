@@ -60,7 +60,7 @@ struct ObjectURL {
 
   /// The region of a bucket where no option says it.
   static var assumedRegion: String {
-    environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? "us-east-1"
+    environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? S3Object.defaultRegion
   }
 
   /// Connections and credentials are for one host.

@@ -73,6 +73,24 @@ struct TranscriptAnswer {
       let length = own.count > 2 ? [Field("Upload-Length", own[2])] : []
       event = answer(204, [proof, Field("Upload-Offset", offset)] + length)
     case "gone": event = answer(404, [proof])
+    // Of S3 servers.
+    case "part": event = answer(200, [Field("ETag", "\"" + own[0] + "\"")])
+    case "own":
+      let token = String(repeating: "07", count: 16) + (own.first ?? "")
+      let fields = [Field("Content-Length", "20971520"), Field("x-amz-meta-gighive-upload", token)]
+      event = answer(200, [Field("ETag", "1-3")] + fields)
+    case "lists":
+      content = "<ListPartsResult>"
+      for tag in own where tag.utf8.count == 1 {
+        let number = Int(tag.utf8.first ?? 0) - 96
+        let size = own.contains("other") ? 7 : number == 3 ? 4 << 20 : 8 << 20
+        content += "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;\(tag)&quot;</ETag><Size>\(size)</Size></Part>"
+      }
+      if own.last == "more" {
+        content += "<IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker>"
+      }
+      content += "</ListPartsResult>"
+      event = answer(200, [])
     case "lost": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", nil))
     case "unreachable": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", SystemError(code: 113)))
     case "stalled": event = lost(.timedOut(.awaitingConfirmation, peer: "hive", limitMilliseconds: 1))
@@ -122,6 +140,9 @@ struct TranscriptAnswer {
   private static func named(_ word: String, _ request: HTTPRequest) throws -> String {
     switch word {
     case "$page": return GigHive.page
+    case "$begun": return "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+    case "$joined": return "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
+    case "$no-such-upload": return "<Error><Code>NoSuchUpload</Code></Error>"
     case "$login": return GigHive.loginPage
     case "$created": return GigHive.created
     case "$row": return GigHive.row

@@ -31,8 +31,9 @@ struct TranscriptSetup {
     let words = part.split(separator: " ", maxSplits: 1).map(String.init)
     (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
     guard
-      ["tus", "created", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear"].contains(
-        purpose)
+      ["tus", "created", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear", "abort"]
+        .contains(
+          purpose)
     else {
       throw TranscriptRun.Failure("unknown destination: \(part)")
     }
@@ -52,6 +53,11 @@ struct TranscriptSetup {
     case ("last", _): previous.lastByteMayBeSent = true
     case ("touched", _): previous.doubt = .touched
     case ("replaced", _): previous.doubt = .replaced
+    case ("parts", _):
+      // `parts a b -`: their tags, and `-` for one that is missing.
+      let tags = words.dropFirst().map { $0 == "-" ? "" : $0 }
+      previous.parts = UploadedParts(
+        token: String(repeating: "07", count: 16), length: Limits.partLength, tags: tags, ofSize: size)
     case ("sent", _):
       previous.sent = SentPart(length: number ?? 0, sha256: words.last == "other" ? "cd" : GigHive.sha256)
     case ("doubtful", _): previous.isServerDoubtful = true
@@ -105,6 +111,9 @@ struct TranscriptSetup {
       case "cancel":
         let upload = try TargetURI("https://hive/files/1")
         return try UploadMachine(.cancel(upload, overridesMethod: target == "by POST", previous.cookies), policy)
+      case "abort":
+        return try UploadMachine(
+          .abort(try TargetURI("https://hive/bucket/set.wav?uploadId=u"), region: "us-east-1"), policy)
       case "delete":
         return try UploadMachine(
           .delete(
@@ -159,6 +168,7 @@ struct TranscriptSetup {
     upload.lastByteMayBeSent = previous.lastByteMayBeSent
     upload.assetID = previous.assetID
     upload.sent = previous.sent
+    upload.parts = previous.parts
     upload.doubt = previous.doubt
     upload.isServerDoubtful = previous.isServerDoubtful
     upload.detours = previous.detours

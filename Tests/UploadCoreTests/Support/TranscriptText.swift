@@ -11,7 +11,8 @@ extension TranscriptRun {
       if body.fileLength > 0 {
         text += " \(body.fileOffset)-\(body.fileOffset + body.fileLength)"
       } else if !body.header.isEmpty {
-        text += " " + String(decoding: body.header, as: UTF8.self)
+        let content = String(decoding: body.header, as: UTF8.self)
+        text += " " + (request.signing == nil ? content : joined(content))
       }
     }
     let usual = usualFields(of: request)
@@ -25,10 +26,20 @@ extension TranscriptRun {
     if let signing = request.signing {
       if signing.region != "us-east-1" { text += ", signed for " + signing.region }
       if let time = signing.serverTime { text += ", signed at \(time)" }
-      let isWhole = signing.contentSHA256 == (request.body == nil ? S3Signing.emptySHA256 : setup.sha256)
-      if !isWhole { text += ", SIGNED AS \(signing.contentSHA256)" }
+      // The digest of a range is "deadbeef".
+      let isPart = request.target.text.contains("partNumber=")
+      let digest = request.body?.fileLength ?? 0 == 0 ? nil : isPart ? "deadbeef" : setup.sha256
+      if signing.contentSHA256 != digest { text += ", SIGNED AS \(signing.contentSHA256 ?? "it is")" }
     }
     return text
+  }
+
+  /// `joins 1 a, 2 b`: the parts that an S3 server is to join (CompleteMultipartUpload).
+  private func joined(_ xml: String) -> String {
+    let part = /<Part><PartNumber>(\d+)<\/PartNumber><ETag>"([^"<]+)"<\/ETag><\/Part>/
+    let parts = xml.matches(of: part).map { $0.1 + " " + $0.2 }.joined(separator: ", ")
+    let frame = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"></CompleteMultipartUpload>"
+    return xml.replacing(part, with: "") == frame ? "joins " + parts : xml
   }
 
   /// The fields that a request of its kind has (tus 1.0.0).
@@ -38,11 +49,17 @@ extension TranscriptRun {
     let isTus = request.fields.contains { $0.name.hasPrefix("Upload-") || $0.name == "Tus-Resumable" }
     switch request.method {
     case "HEAD" where request.signing != nil: return [noCache, Field("x-amz-checksum-mode", "ENABLED")]
+    case "PUT" where request.target.text.contains("partNumber="): return []
+    case "POST" where request.signing != nil:
+      let token = Field("x-amz-meta-gighive-upload", String(repeating: "07", count: 16))
+      let isCreation = request.target.text.hasSuffix("?uploads=")
+      return request.fields.filter { $0.name == "Content-Type" } + [isCreation ? token : Field("If-None-Match", "*")]
     case "PUT" where request.signing != nil:
       let type = request.fields.filter { $0.name == "Content-Type" }
       let own = Field("x-amz-meta-sha256", setup.sha256)
       return type + [Field("If-None-Match", "*"), Field("x-amz-checksum-sha256", GigHive.checksum), own]
     case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
+    case "DELETE" where request.signing != nil, "GET" where request.signing != nil: return []
     case "DELETE":
       return request.target.text.hasSuffix(".wav") || request.target.text.hasSuffix("-part") ? [] : [version]
     case "PATCH", "POST":

@@ -15,7 +15,7 @@ struct S3SignatureTests {
   ) throws -> [Field] {
     let request = HTTPRequest(method: "GET", target: try TargetURI(host + target), fields: own)
     return try S3Signature.fields(
-      for: request, S3Signing(region: region, contentSHA256: S3Signing.emptySHA256), by: keys ?? self.keys,
+      for: request, S3Signing(region: region), by: keys ?? self.keys,
       unixSeconds: midnight, with: S3Signature.Hashes(sha256: Digest.sha256, hmac: Digest.hmac))
   }
 

@@ -1,0 +1,48 @@
+/// Why a server of objects (S3, Google Cloud Storage, Azure) refuses a request, from the XML of its response.
+struct ObjectStoreRefusal {
+  private let status: Int
+  private let code: String
+  private let message: String
+
+  /// - Returns: nil if the response says nothing of this kind.
+  init?(_ answer: Answer) {
+    guard answer.status >= 400, let code = S3Content.text(of: "Code", in: answer.content) else { return nil }
+    status = answer.status
+    self.code = code
+    message = S3Content.text(of: "Message", in: answer.content) ?? ""
+  }
+
+  var error: UploadError {
+    let text = code + (message.isEmpty ? "" : ": " + message)
+    switch code {
+    case "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "AuthenticationFailed",
+      "RequestTimeTooSkewed":
+      return .signatureRefused(status: status, message: text)
+    case "AccessDenied" where message.utf8.count < Limits.serverTextLength && message.hasSuffix("expired"):
+      return .signatureRefused(status: status, message: text)
+    // It got nothing for a while (S3 says 400).
+    case "RequestTimeout": return .refused(status: 408, message: text)
+    default: return .refused(status: status, message: text)
+    }
+  }
+}
+
+extension Answer {
+  /// What its status and content say, if it refuses a request for an object.
+  var objectRefusal: UploadError { ObjectStoreRefusal(self)?.error ?? refusal }
+}
+
+extension [Field] {
+  /// nil if there is none, or no number.
+  var contentLength: Int64? { first("Content-Length").flatMap { Int64($0) } }
+
+  /// The SHA-256 of a stored object in lower-case hexadecimal digits, as Artifactory, S3 and RFC 9530 name it; nil if no field does.
+  var objectSHA256: String? {
+    if let text = first("X-Checksum-Sha256") { return ASCII.lowercased(text) }
+    let encoded =
+      first("x-amz-checksum-sha256")
+      ?? first("Repr-Digest").flatMap { $0.hasPrefix("sha-256=:") ? String($0.dropFirst(9).prefix { $0 != ":" }) : nil }
+    guard let digest = encoded.flatMap({ Base64.decode($0.utf8) }), digest.count == 32 else { return nil }
+    return ASCII.hex(digest)
+  }
+}

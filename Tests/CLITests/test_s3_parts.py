@@ -1,0 +1,184 @@
+"""Large recordings in parts (multipart uploads) to an S3 server that checks each signature. What its responses mean: Transcripts/put/s3_parts.txt."""
+
+import signal
+
+import pytest
+from program import private, wait_until
+from s3 import KEY, KEYS, SECRET, S3Stub
+from watching import write
+
+MIB = 2**20
+PART = 8 * MIB
+SIZE = 3 * PART + 5
+ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+
+
+@pytest.fixture
+def s3():
+    stub = S3Stub()
+    yield stub
+    stub.stop()
+
+
+@pytest.fixture
+def file(recording):
+    return recording(SIZE, name="a.wav")
+
+
+@pytest.fixture
+def put(program, s3, file):
+    def put(*arguments, retries=2, **options):
+        return program.run("send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, *arguments,
+                           env=ENVIRONMENT, retries=retries, **options)
+    return put
+
+
+@pytest.fixture
+def killed(program, s3, file):
+    """`send`, killed when a request comes of which this is true."""
+    def killed(when, *arguments):
+        running = []
+
+        def before(request):
+            if when(request):
+                s3.before = lambda request: None
+                wait_until(lambda: running)[0].signal(signal.SIGKILL)
+        s3.before = before
+        running.append(program.start(
+            "send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, *arguments, env=ENVIRONMENT))
+        assert running[0].wait().code == -signal.SIGKILL
+        s3.requests.clear()
+    return killed
+
+
+def is_part(number):
+    return lambda request: request.command == "PUT" and f"partNumber={number}" in request.path
+
+
+def is_join(request):
+    return request.command == "POST" and "uploadId=" in request.path
+
+
+def arrived(s3, file) -> bool:
+    """Alone and whole, and nothing is left of its parts."""
+    return {path: content for path, (content, _) in s3.objects.items()} == {"/bucket/a.wav": file.read_bytes()} and not s3.uploads
+
+
+def test_the_parts_arrive_and_are_joined(s3, put, file):
+    result = put("--json").check()
+    assert arrived(s3, file) and result.outcome["checksum_verified"] and not result.outcome["already_there"]
+    assert s3.count("PUT") == 4 and all(is_part(number + 1)(request) for number, request in enumerate(
+        request for request in s3.requests if request.command == "PUT"))
+    assert "already delivered" in put().check().out
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_a_kill_costs_only_the_part_in_flight(s3, put, killed, file, number):
+    killed(is_part(number))
+    result = put().check()
+    assert arrived(s3, file) and ("resumed" in result.out) == (number > 1)
+    # The one in flight may have arrived, or not; those before it have.
+    assert s3.count("PUT") == 4 - number + 1
+
+
+def test_a_recording_that_was_touched_is_read_before_it_goes_on(s3, put, killed, file):
+    killed(is_part(3), "--after", "delete", "--trust-server")
+    put("--after", "delete", "--trust-server").check()
+    assert s3.count("PUT") == 2 and not file.exists() and len(s3.objects["/bucket/a.wav"][0]) == SIZE
+
+
+def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
+    killed(is_part(3))
+    write(file, 2 * PART + 7)
+    put().check()
+    assert arrived(s3, file) and s3.count("DELETE") == 1
+
+
+@pytest.mark.parametrize("page, forbidden", [(1, False), (100, False), (100, True)])
+def test_what_the_server_lists_is_not_sent_again(s3, put, killed, file, page, forbidden):
+    killed(is_part(4))
+    s3.page, s3.forbids_lists = page, forbidden
+    put().check()
+    assert arrived(s3, file) and s3.count("PUT") == 1
+
+
+def test_a_part_that_is_lost_is_sent_again_alone(s3, put, killed, file):
+    killed(is_part(4))
+    next(iter(s3.uploads.values()))["parts"].pop(2)
+    put().check()
+    assert arrived(s3, file) and [request.path.split("partNumber=")[1] for request in s3.requests if request.command == "PUT"] == ["2", "4"]
+
+
+def test_parts_of_another_plan_are_dropped(s3, put, killed, file):
+    killed(is_part(4))
+    next(iter(s3.uploads.values()))["parts"][9] = ('"1"', b"1")
+    put().check()
+    assert arrived(s3, file) and s3.count("DELETE") == 1 and s3.count("PUT") == 4
+
+
+def test_an_upload_that_is_gone_is_begun_anew(s3, put, killed, file):
+    killed(is_part(4))
+    s3.uploads.clear()
+    put().check()
+    assert arrived(s3, file) and s3.count("PUT") == 4
+
+
+@pytest.mark.parametrize("join", ["lost", "late", (500, "InternalError"), (503, "SlowDown"), (409, "ConditionalRequestConflict")])
+def test_a_join_without_a_clear_response_is_made_once(s3, put, file, join):
+    s3.joins = [join]
+    result = put("--json").check()
+    assert arrived(s3, file) and result.outcome["checksum_verified"]
+    assert s3.count("POST", "uploadId=") == (1 if join == "lost" else 2)
+
+
+def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
+    killed(is_join)
+    wait_until(lambda: s3.objects)
+    put().check()
+    assert arrived(s3, file) and s3.count("PUT") == s3.count("POST") == 0
+
+
+def test_a_server_without_conditions_is_asked_first(s3, put, file):
+    s3.joins = [(501, "NotImplemented")]
+    put().check()
+    joins = [request for request in s3.requests if is_join(request)]
+    assert arrived(s3, file) and [request.headers["If-None-Match"] for request in joins] == ["*", None]
+
+
+def test_another_object_is_kept_whenever_it_comes(s3, put, file):
+    s3.objects["/bucket/a.wav"] = (b"other", {})
+    assert put().code == 11 and s3.count("PUT") == 0
+    s3.objects.clear()
+    s3.before = lambda request: is_part(4)(request) and s3.objects.update({"/bucket/a.wav": (b"other", {})})
+    result = put()
+    assert result.code == 11 and "--overwrite" in result.err and not s3.uploads, result
+    put("--overwrite").check()
+    assert arrived(s3, file)
+
+
+def test_cancel_drops_the_parts(s3, program, killed):
+    killed(is_part(3))
+    identity = program.run("list").check().out.split()[0]
+    program.run("cancel", identity, env=ENVIRONMENT).check()
+    assert not s3.uploads and not s3.objects and "uploadId" not in program.run("list", "--json").out
+
+
+@pytest.mark.parametrize("status", [400, 403])
+def test_keys_that_expire_are_read_again(s3, program, file, tmp_path, status):
+    keys = private(tmp_path / "keys", f"[default]\n{KEYS}aws_session_token = 0ld70ken\n")
+    s3.token = "0ld70ken"
+
+    def before(request):
+        if is_part(2)(request) and s3.token == "0ld70ken":
+            s3.token, s3.answers = "new70ken", []
+            s3.expired = (status, "ExpiredToken")
+            private(keys, f"[default]\n{KEYS}aws_session_token = new70ken\n")
+    s3.before = before
+    program.run("send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--s3-credentials", keys).check()
+    assert arrived(s3, file)
+
+
+def test_what_the_record_keeps_is_small_and_no_secret(s3, program, killed):
+    killed(is_part(4))
+    record = next(program.state.glob("*.record")).read_bytes()
+    assert SECRET.encode() not in record and b"Signature" not in record and len(record) < 2000
