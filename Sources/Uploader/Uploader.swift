@@ -135,16 +135,17 @@ extension Uploader {
   /// - Parameters:
   ///   - location: the upload's URL.
   ///   - endpoint: the URL that created it. Credentials are sent only to its origin.
+  ///   - isSecret: whether nobody may see the upload's URL.
   ///   - cookies: the server's.
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   /// - Returns: true if the server cannot end uploads, and keeps its part until that expires.
   package func cancel(
-    _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cookies: Cookies = Cookies(),
-    cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+    _ location: TargetURI, createdAt endpoint: TargetURI, isSecret: Bool = false, overridesMethod: Bool,
+    cookies: Cookies = Cookies(), cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Bool {
     let outcome = try run(
       .cancel(location, overridesMethod: overridesMethod, location.origin == endpoint.origin ? cookies : Cookies()),
-      origin: endpoint.origin, cancellation: cancellation,
+      origin: endpoint.origin, secret: isSecret ? location.lastPathSegment : nil, cancellation: cancellation,
       onRetry: onRetry)
     return outcome == .cancelled(isKept: true)
   }
@@ -155,11 +156,11 @@ extension Uploader {
   ///   - endpoint: the object's URL. Requests are signed only for its origin.
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   package func abort(
-    _ location: TargetURI, of endpoint: TargetURI, cancellation: Cancellation,
+    _ location: TargetURI, of endpoint: TargetURI, region: String, cancellation: Cancellation,
     onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) {
     _ = try run(
-      .abort(location, region: S3Object.defaultRegion), origin: endpoint.origin, cancellation: cancellation,
+      .abort(location, region: region), origin: endpoint.origin, cancellation: cancellation,
       onRetry: onRetry)
   }
 

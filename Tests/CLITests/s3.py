@@ -43,6 +43,7 @@ class S3Stub:
 
     `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `joins`: what happens to the next requests that
     join parts: "lost": it is done, and the connection ends; (status, code): they get that instead; "late": the error is in the content.
+    `prevents`: whether it heeds If-None-Match; `removes`: whether the keys may DELETE objects.
     """
 
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
@@ -51,6 +52,7 @@ class S3Stub:
         self.uploads, self.joins, self.page, self.forbids_lists = {}, [], 1000, False
         self.before = lambda request: None
         """Called with each request, before anything is done about it."""
+        self.prevents, self.removes = True, True
         self.secret, self.expired = SECRET, (403, "InvalidAccessKeyId")
         stub = self
 
@@ -112,7 +114,7 @@ class S3Stub:
                         return self.refuse(404, "NoSuchUpload")
                     stub.uploads[query["uploadId"][0]]["parts"][int(query["partNumber"][0])] = (tag, content)
                     return self.reply(200, fields={"ETag": tag})
-                if self.headers["If-None-Match"] == "*" and self.path in stub.objects:
+                if stub.prevents and self.headers["If-None-Match"] == "*" and self.path in stub.objects:
                     return self.refuse(412, "PreconditionFailed")
                 stub.objects[self.path] = (content, self.metadata())
                 self.reply(200, fields={"ETag": tag})
@@ -177,7 +179,13 @@ class S3Stub:
                 stub.note(self)
                 if not self.authenticated():
                     return
-                identity = parse_qs(urlsplit(self.path).query)["uploadId"][0]
+                query = parse_qs(urlsplit(self.path).query)
+                if "uploadId" not in query:
+                    if not stub.removes:
+                        return self.refuse(403, "AccessDenied")
+                    stub.objects.pop(self.path, None)
+                    return self.reply(204)
+                identity = query["uploadId"][0]
                 if not stub.uploads.pop(identity, None):
                     return self.refuse(404, "NoSuchUpload")
                 self.reply(204)

@@ -18,9 +18,11 @@ from pathlib import Path
 
 import pytest
 from dav import DAVStub
+from immich import ImmichStub
 from namespaces import alone, command
 from program import HANGS_AFTER_SECONDS, private, root
 from s3 import KEYS, S3Stub
+from test_upload_url import create
 from test_documented_commands import PAGES, ROOT, commands, lines
 from watching import write
 
@@ -189,9 +191,10 @@ def test_the_commands_of_a_page_work_as_printed(page, program, hive, tmp_path, c
         server, share, bucket = hive(upload_token="guest-token"), DAVStub(), S3Stub()
         stubs = {
             "https://media.example": hive(user=None), "https://cloud.example": share, "https://minio.example:9000": bucket,
-            "https://{bucket}.objects.example": bucket, "https://gighive.example": server, "https://gighive": server,
+            "https://immich.example": ImmichStub("secret"), "https://{bucket}.objects.example": bucket, "https://gighive.example": server, "https://gighive": server,
         }
         reader = Reader(program, tmp_path / "root", stubs, certificates)
+        reader.configure("/root/.upload-url", create(stubs["https://media.example"]) + "\n")
         if CONFIGURATION_FILE in (ROOT / page).read_text():
             follow(reader, GUIDE, only_configuration=True)
         follow(reader, page)

@@ -14,7 +14,7 @@ SETTINGS = settings()
 ARGUMENTS = {**options_of("send"), **SETTINGS}
 """What each option takes, by the help and, for those of configuration files, the reference."""
 DESTINATIONS = {
-    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
+    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "upload-url", "upload-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
     "overwrite", "webdav"}
 ENDING = {"help", "dry-run", "from", "set", "retry"}
 """Nothing is sent, no file is named, or each of the tests has it."""
@@ -25,6 +25,7 @@ VALUES = {
     "after": "keep", "progress": "none", "color": "always", "file-name": "other.mp4", "match": "*.wav",
     "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
     "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "pin": "{pin}",
+    "trust-origin": "https://uploads.example",
 }
 """The others follow from the name of the argument."""
 BY_ARGUMENT = {"yes": "yes", "SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}

@@ -82,8 +82,8 @@ def test_a_kill_costs_only_the_part_in_flight(s3, put, killed, file, number):
 
 
 def test_a_recording_that_was_touched_is_read_before_it_goes_on(s3, put, killed, file):
-    killed(is_part(3), "--after", "delete", "--trust-server")
-    put("--after", "delete", "--trust-server").check()
+    killed(is_part(3), "--after", "remove", "--trust-server")
+    put("--after", "remove", "--trust-server").check()
     assert s3.count("PUT") == 2 and not file.exists() and len(s3.objects["/bucket/a.wav"][0]) == SIZE
 
 

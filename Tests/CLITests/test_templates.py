@@ -69,7 +69,7 @@ def test_the_name_of_the_directory_is_found_whatever_the_path(hive, run, rec):
 
 
 @pytest.mark.parametrize("label, parts", [
-    ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {path}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
+    ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {path}, {dir}, {date}, {time}, {mtime:rfc3339}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
 def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
     stub = hive()
     result = send(stub, recording(), "--label", label)

@@ -117,3 +117,20 @@ def test_a_wrong_bucket_and_a_wrong_secret_are_named(uploader, files, put, tmp_p
     assert "NoSuchBucket" in run.outcome["message"]
     (tmp_path / "keys").write_text((tmp_path / "keys").read_text().rstrip() + "x\n")
     assert_failed(uploader.run(*put(files.fresh(1000))), CREDENTIALS_REFUSED)
+
+
+def test_doctor_finds_no_problem_and_leaves_nothing(uploader, files, put, s3):
+    before = s3_server.curl(s3, "GET", "/recordings")
+    run = uploader.run("doctor", *put(files.fresh(1000), key="shows/")[1:])
+    assert run.exit_code == 0 and "replaces no object" in run.findings and "test object is removed" in run.findings, run
+    assert s3_server.curl(s3, "GET", "/recordings") == before
+
+
+def test_doctor_names_a_missing_bucket_and_wrong_keys(uploader, files, put, tmp_path):
+    file = files.fresh(1000)
+    run = uploader.run("doctor", *put(file, bucket="missing")[1:])
+    assert run.exit_code == REFUSED and "NoSuchBucket" in run.findings, run
+    command = put(file)
+    (tmp_path / "keys").write_text(f"[default]\naws_access_key_id = {s3_server.KEY}\naws_secret_access_key = wrong\n")
+    run = uploader.run("doctor", *command[1:])
+    assert run.exit_code == CREDENTIALS_REFUSED and "SignatureDoesNotMatch" in run.findings, run

@@ -64,6 +64,14 @@ def test_delete_removes_what_was_delivered(servers, uploader, files, webdav, tmp
     assert deleted.exit_code == 0 and not (servers.root / "dav" / file.name).exists(), deleted
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_doctor_finds_no_problem_and_leaves_nothing(servers, uploader, files, webdav, scheme):
+    before = sorted((servers.root / "dav").rglob("*"))
+    run = uploader.run("doctor", *webdav(files.fresh(1000), scheme=scheme)[1:])
+    assert run.exit_code == 0 and "has taken a test object" in run.findings and "test object is removed" in run.findings, run
+    assert sorted((servers.root / "dav").rglob("*")) == before
+
+
 def test_a_wrong_password_is_one(uploader, files, webdav):
     assert_failed(uploader.run(*webdav(files.fresh(1000), "--user", "nobody")), CREDENTIALS_REFUSED)
 
@@ -116,3 +124,9 @@ def test_it_replaces_nothing_either(wsgidav, uploader, files, tmp_path):
     (store / file.name).write_bytes(b"mine")
     assert_failed(uploader.run("send", file, "--webdav", url, "--state-dir", tmp_path / "state", "--json"), CONFLICT)
     assert [path.read_bytes() for path in store.iterdir()] == [b"mine"]
+
+
+def test_doctor_leaves_nothing_there_either(wsgidav, uploader, files, tmp_path):
+    url, store = wsgidav
+    run = uploader.run("doctor", "--webdav", url + "new/", "--state-dir", tmp_path / "state", "--json")
+    assert run.exit_code == 0 and "/new/ yet" in run.findings and list(store.iterdir()) == [], run

@@ -33,6 +33,11 @@ class Run:
         return [event for event in self.events if event.get("event") in OUTCOMES]
 
     @property
+    def findings(self) -> str:
+        """What `doctor` says."""
+        return "\n".join(event["message"] for event in self.events if event["event"] == "check")
+
+    @property
     def outcome(self) -> dict:
         assert len(self.outcomes) == 1, f"one outcome expected: {self}"
         return self.outcomes[0]

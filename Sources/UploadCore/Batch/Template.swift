@@ -15,18 +15,23 @@ package struct TemplateValues: Equatable, Sendable {
   package let directory: [UInt8]
   /// When the file was modified last.
   package let modified: LocalTime
+  /// The same, in seconds since 1970.
+  package let modifiedSeconds: Int64
   /// The name of this machine.
   package let host: [UInt8]
 
   /// - Parameters:
   ///   - path: absolute, or with the name of the file's directory.
   ///   - directory: the one in which it was found; nil if it was named.
-  package init(path: LocalPath, below directory: LocalPath? = nil, modified: LocalTime, host: [UInt8]) {
+  package init(
+    path: LocalPath, below directory: LocalPath? = nil, modified: LocalTime, modifiedSeconds: Int64 = 0, host: [UInt8]
+  ) {
     name = Array(path.lastComponentBytes)
     let parent = directory.map { $0.bytes.last == ASCII.slash ? $0.bytes : $0.bytes + [ASCII.slash] }
     self.path = parent.flatMap { path.bytes.starts(with: $0) ? Array(path.bytes[$0.count...]) : nil } ?? name
     self.directory = Array(path.directoryName ?? [])
     self.modified = modified
+    self.modifiedSeconds = modifiedSeconds
     self.host = host
   }
 
@@ -44,12 +49,20 @@ package struct Template: Equatable, Sendable {
     case name(Name)
   }
 
-  private enum Name: String, CaseIterable { case name, stem, path, dir, date, time, host }
+  private enum Name: String, CaseIterable {
+    case name, stem, path, dir, date, time
+    /// In RFC 3339's form, in UTC.
+    case mtime = "mtime:rfc3339"
+    case host
+  }
 
   /// All names, for messages.
   package static let names = Name.allCases.map { $0.rawValue }
 
   private var parts: [Part] = []
+
+  /// A text without names.
+  package init(_ text: [UInt8]) { parts = [.literal(text)] }
 
   package init(parsing text: [UInt8]) throws(TemplateError) {
     var literal: [UInt8] = []
@@ -68,7 +81,7 @@ package struct Template: Equatable, Sendable {
       }
       // Text that does not look like a name is not reported as one.
       let word = text[at...].prefix {
-        ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == ASCII.hyphen || $0 == UInt8(ascii: "_")
+        ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == ASCII.hyphen || $0 == ASCII.colon || $0 == UInt8(ascii: "_")
       }
       guard byte == opening, !word.isEmpty, word.endIndex < text.count, text[word.endIndex] == closing else {
         throw .strayBrace(byte)
@@ -122,6 +135,7 @@ package struct Template: Equatable, Sendable {
     case .dir: values.directory
     case .date: Array(values.modified.date.utf8)
     case .time: Array(values.modified.time.utf8)
+    case .mtime: Array(Timestamp.text(seconds: values.modifiedSeconds).utf8)
     case .host: values.host
     }
   }

@@ -18,6 +18,8 @@ package struct Finding: Sendable {
     case contentLimit = "content-limit"
     case spooling
     case testUpload = "test-upload"
+    case testObject = "test-object"
+    case region, overwriting
     case link
     case removal
   }

@@ -281,7 +281,9 @@ extension TusError {
         ($0.exitCode, $0.leavesPending, $0.leavesOutcomeOpen) = (ExitCode.refused, false, false)
         $0.passing = status >= 500 ? .often : .no
       }
-    case .contentRefused: ErrorTraits(ExitCode.refused, .file, .rarely)
+    case .contentRefused, .createdUploadGone: ErrorTraits(ExitCode.refused, .file, .rarely)
+    case .lengthDiffers: ErrorTraits(ExitCode.inputFile, .file, .rarely)
+    case .createdForAnother: ErrorTraits(ExitCode.conflict, .file, .rarely)
     }
   }
 }

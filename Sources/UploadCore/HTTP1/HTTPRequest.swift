@@ -16,6 +16,9 @@ package struct HTTPRequest: Equatable, Sendable {
   /// Whether its driver reports ``UploadEvent/lastByteNext`` before it sends the last byte.
   package var announcesLastByte = false
 
+  /// Whether a redirect has changed its target.
+  package var isRedirected = false
+
   /// How it is signed; nil if it is not.
   package var signing: S3Signing?
 

@@ -3,6 +3,8 @@ struct S3Dialog: Sendable {
   /// Whether it knows the condition that nothing is replaced.
   private(set) var preventsReplacing: Bool
   private var signing: S3Signing
+  /// The one that requests are signed for.
+  var region: String { signing.region }
   private var hasCorrectedRegion = false
 
   init(_ object: S3Object) { self.init(region: object.region, mayReplace: object.mayReplace) }

@@ -194,7 +194,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile
+    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile, secret
   }
 
   package let hash: UInt64
@@ -285,6 +285,11 @@ package struct IndexKey: Equatable, Sendable {
   /// A hash of what a look at a path has found; never 0.
   static func watched(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 {
     max(1, IndexKey(.watched, [path], numbers: numbers).hash)
+  }
+
+  /// A name for a text that is a secret, in hexadecimal digits.
+  static func secret(_ text: String) -> String {
+    ASCII.hex(IndexKey(.secret, [Array(text.utf8)]).hash)
   }
 
   /// Spreads a change of one bit over all bits (the finalizer of MurmurHash3).

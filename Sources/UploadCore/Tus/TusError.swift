@@ -18,6 +18,12 @@ public enum TusError: Error, Equatable, Sendable {
   case startsOver(Contradiction)
   /// The server keeps another length than the one that it was told, as one does that counts with 31 or 32 bits. In bytes.
   case lengthTruncated(length: Int64, stated: Int64)
+  /// The upload that somebody else has created is for a recording of another length, in bytes.
+  case lengthDiffers(length: Int64, stated: Int64)
+  /// The server has a part of another recording in it, or all of one: nothing shows that it is this one. The offset in bytes.
+  case createdForAnother(offset: Int64)
+  /// The server does not know it, or no longer.
+  case createdUploadGone
   /// A cache has answered with an offset that it has kept.
   case cachedOffset
   /// A response that should have an Upload-Offset does not.
@@ -56,7 +62,7 @@ extension TusError {
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
     case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .nothingStored,
       .checksumMismatch, .locked, .interrupted, .refused, .contentRefused, .unproved, .startsOver, .lengthTruncated,
-      .cachedOffset, .requestsStopped:
+      .cachedOffset, .requestsStopped, .lengthDiffers, .createdForAnother, .createdUploadGone:
       self
     }
   }

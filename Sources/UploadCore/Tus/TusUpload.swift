@@ -68,6 +68,8 @@ package struct TusUpload: Sendable {
     package var overridesMethod = false
     /// The length of all PATCH requests, in bytes; nil to adapt.
     package var chunkLength: Int64?
+    /// Whether the endpoint is an upload that somebody else has created: no other one is created, and none removed.
+    package var isCreated = false
 
     package init() {}
   }
@@ -119,6 +121,12 @@ package struct TusUpload: Sendable {
       isResumed: location != nil)
     // Only the server knows what an earlier process has sent.
     disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : lastByteMayBeSent ? length : length - 1)
+    guard options.isCreated else { return }
+    state = .locating(endpoint)
+    // Another process may have sent any part of it.
+    disagreements = OffsetDisagreements(sentEnd: length)
+    // A POST would be about another upload.
+    self.detours.endTrial(isTaken: self.detours.found.overridesMethod)
   }
 
   /// The upload's URL, once it is created.
@@ -496,6 +504,9 @@ extension TusUpload {
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
+    case .somebodyElse(status: 404) where plan.options.isCreated,
+      .somebodyElse(status: 410) where plan.options.isCreated:
+      state = .gone(location, replacement: nil)
     case .somebodyElse(status: 404), .somebodyElse(status: 410):
       state = .probing(unused.map { .locatingNew($0) } ?? .creating, of: location, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
@@ -515,6 +526,7 @@ extension TusUpload {
       if stated == plan.length & 0x7FFF_FFFF || stated == plan.length & 0xFFFF_FFFF {
         throw .lengthTruncated(length: plan.length, stated: stated)
       }
+      if plan.options.isCreated { throw .lengthDiffers(length: plan.length, stated: stated) }
       state = .gone(location, replacement: nil)
       return
     }

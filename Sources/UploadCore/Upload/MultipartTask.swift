@@ -131,7 +131,11 @@ struct MultipartTask: Sendable {
         request.isForGigHive
         ? try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
         : try UploadConfirmation.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
-      receipt.isUnprovedPage = !request.isForGigHive && !provesServer && LikelySoftware.isPage(answer)
+      if !request.isForGigHive {
+        receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
+        // As Immich says it.
+        receipt.wasAlreadyThere = (try? JSONReader.read(answer.content))?["status"]?.string == "duplicate"
+      }
       state = .stored(receipt, sent)
     } catch {
       if case .pending(let assetID) = error {

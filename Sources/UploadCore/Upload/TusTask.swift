@@ -36,6 +36,8 @@ struct TusTask: Sendable {
   private var hasOtherFile = false
   /// Whether the server had the whole of a large recording, or GigHive of any, and lost it, when the upload started over.
   private(set) var hasLostRecording = false
+  /// Why the upload that somebody else has created is of no use.
+  private var refusal: TusError?
 
   /// The history of the upload.
   struct History {
@@ -73,7 +75,9 @@ struct TusTask: Sendable {
     let isGuest = plan.isGuest && plan.request.isForGigHive
     guard !isGuest || plan.request.fields.contains(FormField("tos_accepted", "true")) else { throw .termsNotAccepted }
     self.plan = plan
-    state = plan.superseded.map { .locatingSuperseded($0) } ?? TusTask.firstState(isGuest: isGuest)
+    let isCreated = plan.request.isCreated
+    state =
+      isCreated ? .uploading : plan.superseded.map { .locatingSuperseded($0) } ?? TusTask.firstState(isGuest: isGuest)
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
@@ -85,6 +89,9 @@ struct TusTask: Sendable {
     history = History(
       stored: plan.previous.lastByteMayBeSent ? .unclear : .none, offset: plan.previous.offset,
       wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt, isUnexamined: plan.previous.location != nil)
+    guard isCreated else { return }
+    history.isUnexamined = true
+    if plan.superseded != nil { history.doubt = .replaced }
   }
 
   private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
@@ -167,6 +174,7 @@ struct TusTask: Sendable {
       hasOtherFile = false
       return .reportOtherFile
     }
+    if let refusal { throw .tus(refusal) }
     switch state {
     case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
     case .removingSuperseded(let location):
@@ -187,15 +195,17 @@ struct TusTask: Sendable {
   mutating func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
   private mutating func nextOfUpload() throws(UploadError) -> TaskStep {
+    if request.isCreated, history.isUnexamined, let offset = upload.knownOffset { try examineCreated(offset) }
     switch continuation {
     case .compare(let sent): return .hash(.beginning(length: sent.length))
     case .read(let length): return .hash(.beginning(length: length))
     case .startOver:
       leaveOtherPart()
       return try next()
-    case .proceed: (history.doubt, history.isUnexamined) = (nil, false)
+    case .proceed: endExamination()
     case nil: break
     }
+    if let change = takeUnsaved() { return .save(change) }
     switch upload.next() {
     case .ask(var request):
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
@@ -215,6 +225,20 @@ struct TusTask: Sendable {
     case .await: return .await
     }
     return try next()
+  }
+
+  /// The server has said how much it has of an upload that somebody else has created.
+  private mutating func examineCreated(_ offset: Int64) throws(UploadError) {
+    if offset == 0 { return endExamination() }
+    guard offset == plan.size, !plan.previous.lastByteMayBeSent, !plan.previous.isUploaded else { return }
+    throw .tus(.createdForAnother(offset: offset))
+  }
+
+  /// What the server has is of this file.
+  private mutating func endExamination() {
+    (history.doubt, history.isUnexamined) = (nil, false)
+    guard request.isCreated, plan.previous.location == nil else { return }
+    unsaved.append(.created(location: request.endpoint, expires: upload.expires))
   }
 
   /// How the upload of an earlier process continues; nil if that is decided, or cannot be decided yet.
@@ -262,6 +286,7 @@ struct TusTask: Sendable {
       return
     }
     if !request.isForGigHive, history.stored == .unclear { throw .mayBeStored(history.refusalAtEnd ?? .uploadLost) }
+    if request.isCreated { throw .tus(.createdUploadGone) }
     try startOver()
   }
 
@@ -275,6 +300,10 @@ struct TusTask: Sendable {
 
   /// The part on the server is of another file. As only a part, it is ended there.
   private mutating func leaveOtherPart() {
+    if request.isCreated {
+      refusal = .createdForAnother(offset: upload.knownOffset ?? 0)
+      return
+    }
     let other = (upload.knownOffset ?? plan.size) < plan.size ? upload.location : nil
     restart()
     if let other { state = .removingSuperseded(other) }
@@ -313,7 +342,7 @@ struct TusTask: Sendable {
       case .read where !isStable: return leaveOtherPart()
       case .compare, .read:
         if history.doubt != nil { unsaved.append(.continued) }
-        (history.doubt, history.isUnexamined) = (nil, false)
+        endExamination()
       case .startOver, .proceed, nil: break
       }
     // Of a state that an answer has ended in the meantime.
@@ -442,7 +471,7 @@ extension TusTask {
       try beginAnew(because: .noOffset(status: status), orElse: error)
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
       .nothingStored, .checksumMismatch, .locked, .interrupted, .startsOver, .lengthTruncated, .cachedOffset,
-      .contentRefused, .requestsStopped:
+      .contentRefused, .requestsStopped, .lengthDiffers, .createdForAnother, .createdUploadGone:
       throw .tus(error)
     }
   }
@@ -450,7 +479,7 @@ extension TusTask {
   /// An earlier process has begun the upload, and what the server says of it cannot be. Once, a new one is begun instead, after which the
   /// server is not trusted with the only copy.
   private mutating func beginAnew(because reason: TusError.Contradiction, orElse error: TusError) throws(UploadError) {
-    guard !history.hasCreated, !plan.previous.isServerDoubtful, upload.location != nil,
+    guard !history.hasCreated, !plan.previous.isServerDoubtful, !request.isCreated, upload.location != nil,
       request.isForGigHive || history.stored != .unclear
     else { throw .tus(error) }
     restart(noting: .disproved)

@@ -113,7 +113,7 @@ package struct UploadMachine: Sendable {
     case .s3(let object) where plan.sendsParts: .s3Parts(S3PartsTask(plan, object))
     case .put, .s3: .put(PutTask(plan))
     case .webDAV: .webDAV(try WebDAVTask(plan))
-    case .gigHive, .multipart, .tus: .multipart(MultipartTask(plan))
+    case .gigHive, .multipart, .tus, .tusUpload: .multipart(MultipartTask(plan))
     }
   }
 
@@ -278,7 +278,8 @@ package struct UploadMachine: Sendable {
 
   private mutating func send(_ request: HTTPRequest, after first: HTTPRequest?) -> UploadAction {
     var request = request
-    request.target = traits.redirects.target(for: request.target)
+    let target = traits.redirects.target(for: request.target)
+    (request.target, request.isRedirected) = (target, target != request.target)
     request.mayExpectContinue =
       request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
     if request.target.origin == origin, let cookie = cookies.field(for: request.target) {

@@ -95,21 +95,28 @@ public struct UploadRequest: Sendable {
   package var base: TargetURI {
     switch destination {
     case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri): uri
+    case .tusUpload(let uri, _): uri
     case .s3(let object): object.url
     }
   }
 
   /// The URL as records name it.
   package var endpoint: String {
-    if case .put(let uri, isSigned: true) = destination { return uri.withoutQuery.text }
-    return base.text
+    switch destination {
+    case .put(let uri, isSigned: true): uri.withoutQuery.text
+    case .tusUpload(let uri, isSecret: true): uri.origin + "/" + IndexKey.secret(uri.text)
+    default: base.text
+    }
   }
+
+  /// Whether somebody else has created the upload on the tus server.
+  package var isCreated: Bool { if case .tusUpload = destination { true } else { false } }
 
   /// Whether it may be sent again when it may be stored: GigHive recognizes it, a PUT replaces it, and WebDAV is asked.
   package var isRepeatable: Bool {
     switch destination {
     case .gigHive, .put, .s3, .webDAV: true
-    case .multipart, .tus: false
+    case .multipart, .tus, .tusUpload: false
     }
   }
 
@@ -124,6 +131,7 @@ public struct UploadRequest: Sendable {
     options.defersLength = defersLength
     options.overridesMethod = overridesMethod
     options.chunkLength = chunkLength
+    options.isCreated = isCreated
     return options
   }
 
@@ -131,7 +139,7 @@ public struct UploadRequest: Sendable {
   /// - Parameter isGuest: whether the credentials are those of a guest. GigHive takes no forms from guests.
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
-    case .tus: true
+    case .tus, .tusUpload: true
     case .multipart, .put, .s3, .webDAV: false
     case .gigHive:
       uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
@@ -144,7 +152,7 @@ public struct UploadRequest: Sendable {
   /// Whether only tus is possible.
   package var requiresTus: Bool {
     if case .tus = destination { return true }
-    return uploadProtocol == .tus
+    return uploadProtocol == .tus || isCreated
   }
 
   /// The event that was named for the recording, as a part of its destination; empty if there is none. A form without a date gets a
@@ -192,7 +200,7 @@ public struct UploadRequest: Sendable {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
     case .multipart, .tus: extraFields
-    case .put, .s3, .webDAV: []
+    case .put, .s3, .webDAV, .tusUpload: []
     }
   }
 
@@ -202,8 +210,9 @@ public struct UploadRequest: Sendable {
     return FilePart(name: fileFieldName, fileName: name, mediaType: type)
   }
 
-  /// The media type and file name for the server, for comparison with an earlier attempt.
+  /// The media type and file name for the server, for comparison with an earlier attempt. Whoever has created an upload has said them.
   package var uploadedAs: String {
+    if isCreated { return "" }
     let name = fileNameBytes ?? []
     return (mediaType ?? "") + " " + (String(validating: name, as: UTF8.self) ?? Percent.encode(name))
   }
@@ -221,6 +230,9 @@ public enum Destination: Equatable, Sendable {
   case multipart(TargetURI)
   /// Any tus 1.0 server: the URL that creates uploads.
   case tus(TargetURI)
+  /// An upload that somebody else has created on a tus server, for one recording, which continues at the server's offset. No other upload is
+  /// created. `isSecret`: whether records and messages leave out its URL.
+  case tusUpload(TargetURI, isSecret: Bool)
   /// The URL that the recording gets on a server that takes PUT. `isSigned`: whether its query is a secret, such as a signature, which records
   /// and messages leave out.
   case put(TargetURI, isSigned: Bool)

@@ -403,7 +403,7 @@ extension UploadRecord {
 
 extension TargetURI {
   /// The directories above it, from the innermost to that below the root.
-  fileprivate var directories: [TargetURI] {
+  var directories: [TargetURI] {
     let path = Array(withoutQuery.requestTarget.utf8)
     return path.indices.reversed().filter { $0 > 0 && path[$0] == ASCII.slash }.map {
       with(requestTarget: path[...$0])
@@ -411,7 +411,7 @@ extension TargetURI {
   }
 
   /// The hidden name beside it under which an upload sends its content. As a component, it has at most 255 bytes.
-  fileprivate func hiddenSibling(for id: String) -> TargetURI {
+  func hiddenSibling(for id: String) -> TargetURI {
     let suffix = "." + id + ".gighive-part"
     let segment = withoutQuery.lastPathSegment
     var name = Percent.decode(segment) ?? Array(segment.utf8)

@@ -8,9 +8,12 @@ public struct Configuration: Sendable {
   /// Called once for new credentials if the server refuses those that it accepted before, because tokens expire. Returns nil if
   /// there are none. It runs on the thread of the uploads and blocks them.
   public var refreshCredentials: (@Sendable () -> Credentials?)?
-  /// Further header fields, sent with every request to the server, and never to another origin. At most 4,096 bytes in total. A
+  /// Further header fields of every request to the server, and of none to another origin. At most 4,096 bytes in total. A
   /// User-Agent replaces ``userAgent`` there. Fields with secrets belong to ``credentials``.
   public var headers: [CustomField] = []
+  /// Other origins that get the credentials and ``headers``, too, such as "https://uploads.example.com", if a tus server says that an upload
+  /// is there. A redirect to one does not get them.
+  public var trustedOrigins: [String] = []
   /// Certificates, keys and pins.
   public var tls = TLSOptions()
   /// Time limits.

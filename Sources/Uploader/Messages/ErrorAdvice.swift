@@ -137,6 +137,8 @@ extension TusError {
     case .refused(method: "PATCH", _): "It must be let through there, or POST with X-HTTP-Method-Override."
     case .contentRefused:
       "Exempt the tus address from the filter." + reader.smallerChunks
+    case .createdUploadGone, .createdForAnother: "Have a new upload created, and use its URL."
+    case .lengthDiffers: "Send the file that it was created for, or have another upload created."
     case .requestsStopped:
       "Raise its time limit for whole requests." + reader.smallerChunks
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,

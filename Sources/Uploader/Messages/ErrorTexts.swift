@@ -236,6 +236,12 @@ extension TusError {
     case .lengthTruncated(let length, let stated):
       "the server keeps the length of the upload as " + String(stated) + " instead of " + String(length)
         + " bytes: it cannot take files of this size."
+    case .lengthDiffers(let length, let stated):
+      "the upload is for a file of " + SizeText.exact(stated) + ", but this one has " + SizeText.exact(length)
+        + ". Nothing was sent."
+    case .createdForAnother(let offset):
+      "the server has " + SizeText.exact(offset) + " of this upload, and nothing shows that they are of this file."
+    case .createdUploadGone: "the server does not know this upload, or no longer: it may have expired, or be complete."
     case .cachedOffset:
       "a cache in front of the server repeats an old offset. It must not keep responses for the tus address."
     case .noOffset(let status):

@@ -30,7 +30,15 @@ struct RequestComposer {
   /// The same for an upload, whose URL may be a secret.
   init(_ configuration: Configuration, for request: UploadRequest) {
     self.init(configuration, origin: request.base.origin)
-    guard case .put(let uri, isSigned: true) = request.destination else { return }
+    let uri: TargetURI
+    switch request.destination {
+    case .put(let target, isSigned: true): uri = target
+    case .tusUpload(let target, isSecret: true):
+      uri = target
+      lastingSecrets.add(Array(target.requestTarget.utf8.prefix { $0 != ASCII.questionMark }))
+      lastingSecrets.add(Array(target.lastPathSegment.utf8))
+    default: return
+    }
     for pair in uri.requestTarget.utf8.drop(while: { $0 != ASCII.questionMark }).split(separator: UInt8(ascii: "&")) {
       let value = Array(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())
       lastingSecrets.add(value)
@@ -71,7 +79,8 @@ struct RequestComposer {
   /// - Returns: the request with all its fields, and its form on the wire.
   mutating func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     // Credentials and the caller's own fields never go to another origin (RFC 9110, 15.4).
-    let isHome = request.target.origin == origin
+    let target = request.target.origin
+    let isHome = target == origin || !request.isRedirected && configuration.trustedOrigins.contains(target)
     let own = isHome ? configuration.headers : []
     var request = request
     var credentials = isHome ? credentials.fields : []

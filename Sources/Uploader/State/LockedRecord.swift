@@ -126,7 +126,7 @@ extension LockedRecord {
       return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     for former in search.formers { _ = try lock(former, in: directory) }
-    guard let id = request.upload ?? found?.id else { return .open(try begin(own, search)) }
+    guard let id = request.upload ?? found?.id else { return .open(try begin(own, request, search)) }
     let lock = try lock(id, in: directory)
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(id) } catch { throw .state(error) }
@@ -143,7 +143,7 @@ extension LockedRecord {
     if let current, request.respects(current), own.match(with: current) != nil {
       return .delivered(PreviousDelivery(current, of: own, changed: file.statusTimeAtOpen))
     }
-    return .open(try begin(own, search))
+    return .open(try begin(own, request, search))
   }
 
   private static func resume(
@@ -173,7 +173,8 @@ extension LockedRecord {
       guard request.upload == nil else { throw changed }
       superseded =
         supersede(
-          &previous, own.file.identity, changed, isUsable: temporary == nil, in: search.directory) ?? superseded
+          &previous, own.file.identity, changed, request, isUsable: temporary == nil, in: search.directory)
+        ?? superseded
     }
     // What is under a temporary name, and parts that nobody joins, are always removed.
     if let temporary, previous.remote == nil {
@@ -196,12 +197,13 @@ extension LockedRecord {
   /// - Parameter isUsable: whether what the server has of it is of use to somebody.
   /// - Returns: the URL of the old upload if it is to be deleted on the server.
   private static func supersede(
-    _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, isUsable: Bool,
-    in directory: StateDirectory
+    _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, _ request: UploadRequest,
+    isUsable: Bool, in directory: StateDirectory
   ) -> String? {
     var superseded = previous.remote?.url
-    var warning = changed.problem + " It is sent again from the start."
-    if superseded != nil {
+    var warning = changed.problem
+    if !request.isCreated { warning += " It is sent again from the start." }
+    if superseded != nil, !request.isCreated {
       if isUsable, previous.unfinished?.mayBeWhole ?? false {
         superseded = nil
         warning += " The server may have the whole old upload, and keeps it until it expires."
@@ -214,15 +216,25 @@ extension LockedRecord {
     }
     directory.warn(warning)
     previous.unfinished?.forget()
+    // Until the server says that it has nothing of it.
+    if request.isCreated { previous.unfinished?.formerURL = superseded }
     return superseded
   }
 
-  private static func begin(_ record: UploadRecord, _ search: RecordSearch) throws(UploadError) -> LockedRecord {
+  private static func begin(
+    _ record: UploadRecord, _ request: UploadRequest, _ search: RecordSearch
+  ) throws(UploadError) -> LockedRecord {
     let directory = search.directory
     search.endIndexing(with: record, previous: nil)
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
-      try kept.update { $0.createdAt = shim_unix_seconds() }
+      // The server may have some of the file's former content in the same upload.
+      let former = request.isCreated && !search.formers.isEmpty ? record.destination.endpoint : nil
+      kept.superseded = former
+      try kept.update {
+        $0.createdAt = shim_unix_seconds()
+        $0.unfinished?.formerURL = former
+      }
       do throws(UploadError) { try kept.reserveSpace() } catch {
         try? kept.remove()
         throw error

@@ -92,10 +92,11 @@ extension Uploader {
   /// Asks the server to cancel the record's upload, or to delete its recording.
   /// - Parameters:
   ///   - endpoint: the record's.
+  ///   - region: that of an S3 server's bucket. Nearly all servers correct another one.
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   package func end(
-    _ record: UploadRecord, at endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
-    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+    _ record: UploadRecord, at endpoint: TargetURI, overridesMethod: Bool, region: String = S3Object.defaultRegion,
+    cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Ending {
     if record.isForWebDAV {
       let size = record.delivery.map { _ in record.file.identity.size }
@@ -105,7 +106,7 @@ extension Uploader {
       return wasGone && size != nil ? .wasGone : .done
     }
     if shared.configuration.credentials.s3Keys != nil, let location = record.unfinished?.multipartUpload {
-      try abort(location, of: endpoint, cancellation: cancellation, onRetry: onRetry)
+      try abort(location, of: endpoint, region: region, cancellation: cancellation, onRetry: onRetry)
       return .done
     }
     if let delivery = record.delivery {

@@ -206,13 +206,16 @@ extension Command {
         usage: """
           doctor [FILE] --server URL [options]
           doctor [FILE] --tus-url URL [options]
+          doctor [FILE] --put-url URL [options]
+          doctor [FILE] --s3 s3://BUCKET/KEY [options]
+          doctor [FILE] --webdav URL [options]
           doctor [FILE] --multipart-url URL [options]
           """,
         text: """
           Checks everything between a recording and the server: this machine, the host name, the network, TLS, \
           the server, the credentials, and the server's limits for requests. It says what would fail, why, and \
           what to do. It sends no content unless you give --send-test or --link: it creates an empty upload, \
-          which it removes, and asks whether the server would accept requests of several lengths, including \
+          which it removes (on an S3 or WebDAV server, or one that takes PUT, a small test object), and asks whether the server would accept requests of several lengths, including \
           FILE's. The exit code is that of the first failure.
           """)
     }

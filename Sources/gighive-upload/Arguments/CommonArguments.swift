@@ -85,8 +85,13 @@ struct CommonArguments {
   }
 
   /// The configuration for a server, with its credentials. RequestTrace and warnings go to `report`.
-  func configuration(for target: TargetURI, _ report: Report) throws(UsageError) -> Configuration {
+  /// - Parameter needsS3Keys: whether a request to an S3 server is certain to be signed.
+  func configuration(
+    for target: TargetURI, _ report: Report, needsS3Keys: Bool = true
+  ) throws(UsageError) -> Configuration {
     var configuration = configuration
+    var credentials = credentials
+    credentials.needsS3Keys = needsS3Keys
     let host = target.host
     configuration.credentials = try credentials.load(host: host)
     if configuration.credentials.fields.isEmpty, environmentBytes("GIGHIVE_PASSWORD") != nil {
@@ -130,6 +135,12 @@ struct CommonArguments {
     switch given.option {
     case .limitRate: configuration.rateLimit = try given.rateSchedule()
     case .header: configuration.headers.append(try given.header())
+    case .trustOrigin:
+      let uri = try given.uri()
+      guard uri.scheme == .https, uri.requestTarget == "/" else {
+        throw given.invalid("the https URL of a host, such as https://uploads.example.com or https://host:8443")
+      }
+      configuration.trustedOrigins.append(uri.origin)
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = SecretFile(given)

@@ -1,13 +1,15 @@
 import Uploader
 
 /// Where files go as objects: the URL of `--put-url` or `--webdav`, that in the file of `--put-url-file`, or the key of `--s3`, which may have
-/// a template for each file's name.
+/// a template for each file's name; or the URL of an upload, `--upload-url` or that in the file of `--upload-url-file`.
 struct ObjectURL {
   private enum Kind {
     case plain
     /// Its query is a secret.
     case signed
     case s3(S3Bucket, mayReplace: Bool)
+    /// An upload on a tus server, which has no template.
+    case upload(isSecret: Bool)
   }
 
   /// Its argument is the URL, whichever option it comes from.
@@ -16,24 +18,38 @@ struct ObjectURL {
   /// For messages, which do not repeat the URL of a file.
   private let label: String
 
-  init(_ given: GivenOption) throws(UsageError) {
-    (self.given, kind, label) = (given, .plain, given.label)
+  /// - Parameter options: all of them, with the endpoint and the region of an S3 server.
+  init(_ given: GivenOption, _ options: [GivenOption], allowsShared: Bool) throws(UsageError) {
+    self =
+      switch given.option {
+      case .s3: try ObjectURL(s3: given, options)
+      case .putURLFile, .uploadURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
+      default: try ObjectURL(given)
+      }
+  }
+
+  private init(_ given: GivenOption) throws(UsageError) {
+    (self.given, label) = (given, given.label)
+    kind = given.option == .uploadURL ? .upload(isSecret: false) : .plain
     try check()
   }
 
   /// - Parameter file: read now, because it may be another one for the next upload.
-  init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
+  private init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
     let line = try SecretFile(file).firstLine(allowsShared: allowsShared)
-    given = GivenOption(option: .putURL, argument: LocalPath(bytes: line), place: file.place)
-    (kind, label) = (.signed, file.label + ": " + PrintableText.line(file.argument.text))
+    let isUpload = file.option == .uploadURLFile
+    given = GivenOption(
+      option: isUpload ? .uploadURL : .putURL, argument: LocalPath(bytes: line), place: file.place)
+    (kind, label) = (
+      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text)
+    )
     try check()
   }
 
   /// - Parameter options: with the endpoint and the region.
   init(s3 given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
     func last(_ option: Option) -> String? { options.last { $0.option == option }?.text }
-    let region =
-      last(.s3Region) ?? environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? S3Object.defaultRegion
+    let region = ObjectURL.region(options)
     let mayReplace = options.contains { $0.option == .overwrite && $0.isOn }
     do throws(S3AddressError) {
       let name = try S3Bucket.parse(given.argument.bytes).bucket
@@ -42,8 +58,19 @@ struct ObjectURL {
     } catch { throw UsageError(given.label + ": " + error.explanation) }
   }
 
+  /// The region of the bucket, whether an option says it or not.
+  static func region(_ options: [GivenOption]) -> String {
+    options.last { $0.option == .s3Region }?.text ?? assumedRegion
+  }
+
+  /// The region of a bucket where no option says it.
+  static var assumedRegion: String {
+    environment("AWS_REGION") ?? environment("AWS_DEFAULT_REGION") ?? S3Object.defaultRegion
+  }
+
   /// Connections and credentials are for one host.
   private func check() throws(UsageError) {
+    if isUpload { return }
     let scheme = text.utf8.prefix { $0 != ASCII.colon }.count + "://".utf8.count
     let host = text.utf8.dropFirst(scheme).prefix { $0 != ASCII.slash }
     if host.contains(UInt8(ascii: "{")) { throw UsageError(label + ": the host must be the same for all files.") }
@@ -54,13 +81,28 @@ struct ObjectURL {
 
   private var text: String { given.text }
 
+  private var isSecret: Bool {
+    switch kind {
+    case .signed, .upload(isSecret: true): true
+    case .plain, .s3, .upload: false
+    }
+  }
+
   /// For people, without what may be secret.
-  var shown: String { PrintableText.withoutQuery(text) }
+  @inline(never)
+  var shown: String {
+    if case .upload(isSecret: true) = kind { return label }
+    return PrintableText.withoutQuery(text)
+  }
+
+  /// Whether it is an upload, for one file.
+  var isUpload: Bool { if case .upload = kind { true } else { false } }
 
   /// Whether each file has a URL of its own.
   var isTemplate: Bool { get throws(UsageError) { try template().constant == nil } }
 
   private func template() throws(UsageError) -> Template {
+    if isUpload { return Template(Array(text.utf8)) }
     guard let template = try? given.template() else {
       throw UsageError(label + ": the URL has a brace that belongs to no name, such as {name}.")
     }
@@ -89,16 +131,43 @@ struct ObjectURL {
       } catch { throw UsageError(label + ": " + error.explanation) }
     }
     let target = try target(for: values)
+    if case .upload(let isSecret) = kind { return .tusUpload(target, isSecret: isSecret) }
     if given.option == .webDAV { return .webDAV(target) }
     if case .signed = kind { return .put(target, isSigned: true) }
     return .put(target, isSigned: false)
+  }
+
+  /// Where some file would go.
+  var sample: Destination {
+    get throws(UsageError) {
+      let now = LocalTime(unixSeconds: 0)
+      return try destination(for: TemplateValues(path: "/dir/name", modified: now, host: Array("host".utf8)))
+    }
+  }
+
+  /// A place of this name beside those of files.
+  /// - Returns: nil if the URL is for one object, or its query may be a signature: nothing else may be written there.
+  func target(ofTest name: [UInt8]) throws(UsageError) -> TargetURI? {
+    let template = try template()
+    let isForOne = template.constant != nil
+    var text = template.constant ?? template.prefix
+    if isForOne { text.removeLast(text.count - 1 - (text.lastIndex(of: ASCII.slash) ?? 0)) }
+    text += name
+    if case .s3(let bucket, _) = kind {
+      do throws(S3AddressError) { return try bucket.object(Array(ObjectURL.key(in: text))).url } catch {
+        throw UsageError(label + ": " + error.explanation)
+      }
+    }
+    if case .signed = kind { return nil }
+    guard given.option == .webDAV || !isForOne && !given.argument.bytes.contains(ASCII.questionMark) else { return nil }
+    return try GivenOption(option: given.option, argument: LocalPath(bytes: text), place: given.place).uri()
   }
 
   private func target(for values: TemplateValues) throws(UsageError) -> TargetURI {
     let text = String(decoding: try template().expanded(values, isInURL: true), as: UTF8.self)
     guard let target = try? TargetURI(text) else {
       // Without repeating a secret.
-      if case .signed = kind { throw UsageError(label + ": its first line is not an http or https URL.") }
+      if isSecret { throw UsageError(label + ": its first line is not an http or https URL.") }
       return try GivenOption(option: given.option, argument: LocalPath(text), place: given.place).uri()
     }
     return target

@@ -3,11 +3,12 @@
 enum Option: Int32, CaseIterable {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case tusURL, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL, protocolChoice, threshold,
+  case tusURL, uploadURL, uploadURLFile, putURL, putURLFile, s3, s3Endpoint, s3Region, overwrite, webDAV, multipartURL,
+    protocolChoice, threshold,
     sendTest, link
   case label, eventDate, dayStarts, orgName, eventType, field, fileField, fileName, mime
   case user, passwordFile, netrc, bearerFile, uploadTokenFile, s3Credentials, s3Profile, headerFile,
-    sharedSecrets
+    sharedSecrets, trustOrigin
   case cacert, cert, key, pin, insecure
   case connectTimeout, stallTimeout, responseTimeout, maxTime, retry, retryMaxDelay, limitRate, proxy, proxyUser,
     proxyPasswordFile, header, chunkSize, methodOverride, deferLength, jobs, stateDir, maxSize, maxMemory, digest,
@@ -33,32 +34,43 @@ enum Option: Int32, CaseIterable {
       .init(
         "tus-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
         "URL that creates uploads on any tus 1.0 server")
+    case .uploadURL:
+      .init(
+        "upload-url", .text("URL"), .destination, [.send, .resume], [.kept, .configurable, .destination],
+        "upload that somebody else has created on a tus server, for one file")
+    case .uploadURLFile:
+      .init(
+        "upload-url-file", .file, .destination, [.send, .resume], [.kept, .configurable, .destination, .secret],
+        "file with such a URL on its first line, if that is a secret")
     case .putURL:
       .init(
-        "put-url", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "put-url", .text("URL"), .destination, [.sending, .clean, .doctor],
+        [.ordinary, .everyday, .destination, .template],
         "URL that the file gets on a server that takes PUT", more: "; may end with / or have {name}")
     case .putURLFile:
       .init(
-        "put-url-file", .file, .destination, [.sending, .clean], [.ordinary, .destination, .secret],
+        "put-url-file", .file, .destination, [.sending, .clean, .doctor], [.ordinary, .destination, .secret],
         "file with such a URL on its first line, if that is a secret (signed)")
     case .s3:
       .init(
-        "s3", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "s3", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination, .template],
         "s3://BUCKET/KEY, an object of an S3 server", more: "; may end with / or have {path}")
     case .s3Endpoint:
       .init(
-        "s3-endpoint", .text("URL"), .destination, [.sending, .clean], [.ordinary, .bound],
+        "s3-endpoint", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .bound],
         "URL of the S3 server", more: "; with {bucket} if that is a part of the host", standard: "Amazon's")
     case .s3Region:
       .init(
-        "s3-region", .text("NAME"), .destination, [.sending, .clean], [.ordinary, .bound], "region of the bucket",
+        "s3-region", .text("NAME"), .destination, [.sending, .clean, .doctor], [.ordinary, .bound],
+        "region of the bucket",
         standard: "$AWS_REGION or us-east-1")
     case .overwrite:
       .init(
         "overwrite", .none, .destination, .sending, [.ordinary, .bound], "replace another object of that name (S3)")
     case .webDAV:
       .init(
-        "webdav", .text("URL"), .destination, [.sending, .clean], [.ordinary, .everyday, .destination, .template],
+        "webdav", .text("URL"), .destination, [.sending, .clean, .doctor],
+        [.ordinary, .everyday, .destination, .template],
         "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}; replaces nothing")
     case .multipartURL:
       .init(
@@ -139,11 +151,11 @@ enum Option: Int32, CaseIterable {
         "file with a GigHive guest token on its first line")
     case .s3Credentials:
       .init(
-        "s3-credentials", .file, .credentials, [.sending, .clean], [.ordinary, .credential, .secret],
+        "s3-credentials", .file, .credentials, [.sending, .clean, .doctor], [.ordinary, .credential, .secret],
         "file with the keys for the S3 server", standard: "$AWS_ACCESS_KEY_ID and others, or ~/.aws/credentials")
     case .s3Profile:
       .init(
-        "s3-profile", .text("NAME"), .credentials, [.sending, .clean], [.ordinary, .credential],
+        "s3-profile", .text("NAME"), .credentials, [.sending, .clean, .doctor], [.ordinary, .credential],
         "section of that file", standard: "$AWS_PROFILE or default")
     case .headerFile:
       .init(
@@ -153,6 +165,10 @@ enum Option: Int32, CaseIterable {
       .init(
         "shared-secrets", .none, .credentials, .connecting, [.ordinary, .fileOnly, .bound],
         "accept these files even if other users can read them")
+    case .trustOrigin:
+      .init(
+        "trust-origin", .text("URL"), .credentials, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "send the credentials to uploads on this https server, too, if the tus server creates them there")
     case .cacert:
       .init(
         "cacert", .fileOrDirectory, .tls, .connecting, [.ordinary, .bound],

@@ -96,24 +96,23 @@ struct SendArguments {
   /// For messages.
   static let destinations =
     """
-    give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL \
-    or --multipart-url URL.
+    give one destination: --server URL, --tus-url URL, --upload-url URL, --upload-url-file FILE, --put-url URL, \
+    --put-url-file FILE, --s3 URL, --webdav URL or --multipart-url URL.
     """
 
   private mutating func take(object given: GivenOption) throws(UsageError) {
-    let object =
-      switch given.option {
-      case .s3: try ObjectURL(s3: given, options)
-      case .putURLFile: try ObjectURL(in: given, allowsShared: common.allowsSharedSecrets)
-      default: try ObjectURL(given)
-      }
+    let object = try ObjectURL(given, options, allowsShared: common.allowsSharedSecrets)
     guard template.uploadProtocol == .automatic else { throw UsageError("--protocol conflicts with the destination.") }
     let fields: [Option] = [.field, .fileField, .fileName]
     if let other = options.first(where: { $0.place == nil && fields.contains($0.option) }) {
-      throw UsageError(other.label + " works only with forms and tus.")
+      throw UsageError(
+        other.label
+          + (object.isUpload
+            ? ": whoever has created an upload has described its file." : " works only with forms and tus."))
     }
     let isTemplate = try object.isTemplate
     guard !hasSeveral || isTemplate else {
+      if object.isUpload { throw UsageError(given.label + ": an upload is for one file.") }
       throw UsageError(given.label + ": several files need a URL that ends with a slash, or has {name} or {stem}.")
     }
     self.object = object
@@ -188,7 +187,7 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .putURL, .putURLFile, .s3, .webDAV: putOptions.append(given)
+    case .putURL, .putURLFile, .s3, .webDAV, .uploadURL, .uploadURLFile: putOptions.append(given)
     case .dayStarts:
       guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
       dayStart = minutes

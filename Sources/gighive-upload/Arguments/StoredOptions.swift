@@ -3,6 +3,7 @@ import Uploader
 /// The options of `send` in the record of an upload, for `resume`: `name` or `name=argument`, separated by spaces, with
 /// percent-encoded arguments. No option takes a secret as its argument.
 enum StoredOptions {
+  /// The region of an S3 bucket is kept even if it came from the environment, which may say another one then.
   /// - Parameter eventDate: kept even if it was not given, so that a recording stays with its event after midnight.
   static func text(of options: [GivenOption], eventDate: String?) -> String {
     var words: [String] = []
@@ -14,6 +15,9 @@ enum StoredOptions {
     }
     if let eventDate, !options.contains(where: { $0.option == .eventDate }) {
       words.append(Option.eventDate.name + "=" + eventDate)
+    }
+    if options.contains(where: { $0.option == .s3 }), !options.contains(where: { $0.option == .s3Region }) {
+      words.append(Option.s3Region.name + "=" + Percent.encode(Array(ObjectURL.assumedRegion.utf8)))
     }
     return words.joined(separator: " ")
   }

@@ -28,13 +28,13 @@ extension Report {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
     if let recordID = recordID { recorded(index, recordID: recordID) }
-    let destination = PrintableText.withoutQuery(request.base.text)
+    let destination = PrintableText.withoutQuery(request.endpoint)
     let way =
       switch request.destination {
       case .put: "put"
       case .s3: "s3"
       case .webDAV: "webdav"
-      case .gigHive, .multipart, .tus: usesTus ? "tus" : "multipart"
+      case .gigHive, .multipart, .tus, .tusUpload: usesTus ? "tus" : "multipart"
       }
     if isJSON {
       var line = event("would_send", index)

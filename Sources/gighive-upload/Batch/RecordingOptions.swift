@@ -129,7 +129,8 @@ extension SendArguments {
         file.path.directoryName == nil
         ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
       let values = TemplateValues(
-        path: path, below: file.foundBelow, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
+        path: path, below: file.foundBelow, modified: LocalTime(unixSeconds: modified), modifiedSeconds: modified,
+        host: SendArguments.hostName)
       var expanded: [GivenOption] = []
       for option in given { expanded.append(try option.expanded(values)) }
       let hasDate = isForGigHive || EventDay(of: given) != nil

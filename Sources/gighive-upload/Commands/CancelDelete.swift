@@ -74,6 +74,14 @@ enum CancelDelete {
     return "interrupted; the server may already have " + deed + ". To find out, repeat the command."
   }
 
+  /// - Returns: the URL of an upload that its record does not have, because it is a secret; nil for other uploads.
+  private static func secretURL(_ options: [GivenOption], _ common: CommonArguments) throws(UsageError) -> TargetURI? {
+    guard let given = options.last(where: { $0.option == .uploadURLFile }) else { return nil }
+    let object = try ObjectURL(given, options, allowsShared: common.allowsSharedSecrets)
+    guard case .tusUpload(let url, _) = try object.sample else { return nil }
+    return url
+  }
+
   /// Asks the server.
   /// - Parameter code: set to the exit code of a failure.
   private static func end(
@@ -88,8 +96,11 @@ enum CancelDelete {
       return .unchanged
     }
     let configuration: Configuration
+    var secret: TargetURI?
     do throws(UsageError) {
-      configuration = try CommonArguments(options).configuration(for: endpoint, report)
+      let common = try CommonArguments(options)
+      configuration = try common.configuration(for: endpoint, report, needsS3Keys: false)
+      if record.remote != nil || record.unfinished?.formerURL != nil { secret = try secretURL(options, common) }
     } catch {
       code = ExitCode.usage
       report.failed(record.id + ": " + error.message, exitCode: code, about: record)
@@ -98,10 +109,19 @@ enum CancelDelete {
     let overrides =
       options.has(.methodOverride) || record.unfinished?.detours.overridesMethod ?? false
     do throws(CancelDeleteError) {
+      let onRetry = { report.retrying(record, $0, of: configuration.retryLimit, after: $1) }
+      if let secret {
+        let isKept = try Uploader(configuration).cancel(
+          secret, createdAt: endpoint, isSecret: true, overridesMethod: overrides,
+          cookies: record.unfinished?.cookies ?? Cookies(),
+          cancellation: cancellation, onRetry: onRetry)
+        return .ended(isKept ? .keptByServer : .done)
+      }
       return .ended(
         try Uploader(configuration).end(
-          record, at: endpoint, overridesMethod: overrides, cancellation: cancellation,
-          onRetry: { report.retrying(record, $0, of: configuration.retryLimit, after: $1) }))
+          record, at: endpoint, overridesMethod: overrides, region: ObjectURL.region(options),
+          cancellation: cancellation,
+          onRetry: onRetry))
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       code = error.exitCode(signal: shim_signal_received())

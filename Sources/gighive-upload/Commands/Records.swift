@@ -66,7 +66,7 @@ struct DestinationFilter {
     } else if option == .s3 {
       (endpoint, isTemplate) = (try ObjectURL(s3: given, options).beginning, false)
     } else {
-      (endpoint, isTemplate) = (option == .putURLFile ? nil : try given.uri().text, false)
+      (endpoint, isTemplate) = (option == .putURLFile || option == .uploadURLFile ? nil : try given.uri().text, false)
     }
   }
 

@@ -101,7 +101,7 @@ final class Remover {
     }
     let server = Server(origin: endpoint.origin, options: own)
     if let last, last.server == server { return last }
-    let uploader = Uploader(try common.configuration(for: endpoint, report))
+    let uploader = Uploader(try common.configuration(for: endpoint, report, needsS3Keys: false))
     last = (server, uploader)
     return (server, uploader)
   }

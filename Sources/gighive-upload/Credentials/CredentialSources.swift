@@ -12,6 +12,8 @@ struct CredentialSources {
   var isForS3 = false
   var s3File: SecretFile?
   var s3Profile: String?
+  /// Whether a request to an S3 server is certain to be signed. If not, keys may be missing.
+  var needsS3Keys = true
   /// A file with header fields, beside any of these.
   var headerFile: SecretFile?
   /// Whether files that other users can read are accepted.
@@ -50,6 +52,7 @@ struct CredentialSources {
       guard kinds == 0 else {
         throw UsageError("an S3 server takes only keys: --s3-credentials or $AWS_ACCESS_KEY_ID.")
       }
+      if !needsS3Keys { return (try? s3Keys()).map { .s3($0) } ?? .none }
       return .s3(try s3Keys())
     }
     guard s3File == nil, s3Profile == nil else { throw UsageError("--s3-credentials and --s3-profile need --s3.") }

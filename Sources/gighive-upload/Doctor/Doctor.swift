@@ -11,8 +11,9 @@ enum Doctor {
     let findings = Findings(report)
     let (size, file) = examineFile(arguments)
     // Without a file, for the largest recording.
-    let needsRecords = arguments.request.prefersTus(
-      size: size ?? .max, isGuest: configuration.credentials.areGuests)
+    let needsRecords =
+      arguments.request.prefersTus(
+        size: size ?? .max, isGuest: configuration.credentials.areGuests) || arguments.request.isForWebDAV
     MachineExamination.run(arguments, needsRecords: needsRecords, findings)
     if let file { findings.add(file) }
     let sendsForm = if case .multipart = arguments.request.destination { true } else { false }
@@ -46,8 +47,10 @@ enum Doctor {
 /// The command line of `doctor`, parsed and checked.
 final class DoctorArguments {
   private(set) var common = CommonArguments()
-  /// What would be sent. Without a file, its path is empty.
+  /// What would be sent. Without a file, its path is empty. Where files become objects, its URL is a sample.
   private(set) var request: UploadRequest
+  /// Where files go as objects; nil for other destinations.
+  private(set) var object: ObjectURL?
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
   /// Whether the event's date does not come from the clock.
@@ -57,15 +60,11 @@ final class DoctorArguments {
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {
     guard operands.count <= 1 else { throw UsageError("doctor takes at most one file.") }
-    var destinations: [Destination] = []
     var uploadProtocol = UploadProtocol.automatic
     var threshold: Int64?
     var overridesMethod = false
     for given in options {
       switch given.option {
-      case .server: destinations.append(.gigHive(try given.uri(), EventForm()))
-      case .multipartURL: destinations.append(.multipart(try given.uri()))
-      case .tusURL: destinations.append(.tus(try given.uri()))
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
       case .methodOverride: overridesMethod = true
@@ -76,13 +75,30 @@ final class DoctorArguments {
       }
     }
     try common.validate()
-    guard destinations.count == 1, let destination = destinations.first else {
-      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+    let destinations = options.filter { $0.option.has(.destination) }
+    guard destinations.count == 1, let given = destinations.first else {
+      throw UsageError(
+        "give one destination: --server URL, --tus-url URL, --put-url URL, --put-url-file FILE, --s3 URL, --webdav URL"
+          + " or --multipart-url URL.")
     }
-    if testLength != nil || measuresLink, case .multipart = destination {
+    let destination: Destination
+    var takesZeros = true
+    switch given.option {
+    case .server: destination = .gigHive(try given.uri(), EventForm())
+    case .tusURL: destination = .tus(try given.uri())
+    default:
+      takesZeros = false
+      if given.option == .multipartURL {
+        destination = .multipart(try given.uri())
+      } else {
+        let object = try ObjectURL(given, options, allowsShared: common.allowsSharedSecrets)
+        (destination, self.object) = (try object.sample, object)
+      }
+    }
+    if !takesZeros, testLength != nil || measuresLink {
       let name = (testLength != nil ? Option.sendTest : .link).name
       throw UsageError(
-        "--" + name + " needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")
+        "--" + name + " needs --server or --tus-url: what it sends elsewhere cannot be removed again.")
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol

@@ -5,6 +5,7 @@ struct ServerExamination {
   private let request: UploadRequest
   /// That of the file, in bytes.
   private let size: Int64?
+  private let object: ObjectURL?
   /// How many zeros to send, in bytes; nil for none.
   private let testLength: Int64?
   private let measuresLink: Bool
@@ -16,6 +17,7 @@ struct ServerExamination {
     _ arguments: DoctorArguments, _ size: Int64?, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
     request = arguments.request
+    object = arguments.object
     testLength = arguments.testLength
     measuresLink = arguments.measuresLink
     self.size = size
@@ -25,6 +27,7 @@ struct ServerExamination {
   }
 
   func run() throws(UsageError) {
+    if let object { return try examine(object) }
     let boundary: Boundary
     do throws(UploadError) { boundary = try Boundary(random: RandomBytes.bytes(16)) } catch {
       return findings.add(Finding(.entropy, .failure(error)))
@@ -46,6 +49,33 @@ struct ServerExamination {
     if measuresLink, !prober.cancellation.isCancelled {
       let proxy = configuration.proxies.proxy(for: prober.target)
       content.measureLink(overTus: tus, asForm: maySendForms, proxy: proxy?.text)
+    }
+  }
+
+  /// Writes a small object beside where files go, and removes it again.
+  private func examine(_ object: ObjectURL) throws(UsageError) {
+    let id: String
+    do throws(UploadError) { id = ASCII.hex(try RandomBytes.bytes(4)) } catch {
+      return findings.add(Finding(.entropy, .failure(error)))
+    }
+    guard let target = try object.target(ofTest: Array(("gighive-upload-doctor-" + id).utf8)) else {
+      let reason = "the URL is for one object, so that nothing was written, neither there nor beside it"
+      return findings.add(Finding(.testObject, .notExamined(reason)))
+    }
+    var region: String?
+    if case .s3(let object) = request.destination { region = object.region }
+    let test = TestObject(
+      at: target, region: region, isForWebDAV: request.isForWebDAV, id: id, prober.secrets)
+    var prober = prober
+    while true {
+      if prober.cancellation.isCancelled {
+        prober = prober.afterInterruption()
+        test.interrupt()
+      }
+      let step = test.next()
+      if case .ask(let request) = step { test.receive(prober.ask(request)) }
+      for finding in test.takeFindings() { findings.add(finding) }
+      if case .finished = step { return }
     }
   }
 

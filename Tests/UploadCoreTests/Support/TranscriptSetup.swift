@@ -31,8 +31,9 @@ struct TranscriptSetup {
     let words = part.split(separator: " ", maxSplits: 1).map(String.init)
     (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
     guard
-      ["tus", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear", "abort"].contains(
-        purpose)
+      ["tus", "created", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear", "abort"]
+        .contains(
+          purpose)
     else {
       throw TranscriptRun.Failure("unknown destination: \(part)")
     }
@@ -147,6 +148,7 @@ struct TranscriptSetup {
         var object = S3Object(url: try TargetURI("https://hive/bucket/set.wav"), region: "us-east-1")
         object.mayReplace = target == "replacing"
         return .s3(object)
+      case "created": return .tusUpload(try TargetURI(target ?? "https://hive/files/1"), isSecret: false)
       case "webdav": return .webDAV(try TargetURI(target ?? "https://hive/dav/a/set.wav"))
       case "gighive":
         var form = EventForm()

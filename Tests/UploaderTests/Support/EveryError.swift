@@ -31,6 +31,7 @@ enum EveryError {
     .refused(method: "POST", status: 204),
     .interrupted, .contentRefused(offset: 1, status: 403),
     .requestsStopped(afterMilliseconds: 60_000), .unproved(status: 404),
+    .lengthDiffers(length: 2, stated: 1), .createdForAnother(offset: 1), .createdUploadGone,
   ]
 
   static let response: [ResponseError] = [

@@ -1,0 +1,270 @@
+"""`doctor` for S3, WebDAV and PUT: a small test object, which is written, looked at and removed, and what is wrong in its own words."""
+
+import signal
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from dav import DAVStub
+from program import private, wait_until
+from s3 import KEY, SECRET, S3Stub
+
+KEYS = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+
+
+@pytest.fixture
+def s3():
+    running = []
+
+    def s3(**options):
+        running.append(S3Stub(**options))
+        return running[-1]
+
+    yield s3
+    for stub in running:
+        stub.stop()
+
+
+@pytest.fixture
+def dav():
+    stub = DAVStub()
+    yield stub
+    stub.close()
+
+
+@pytest.fixture
+def examine(program):
+    """The findings about the server, and the whole result."""
+    def examine(*options, env=None):
+        result = program.run("doctor", *options, "--json", env=env)
+        return {event["check"]: event for event in result.events if event["event"] == "check"}, result
+
+    return examine
+
+
+@pytest.fixture
+def examine_s3(examine):
+    def examine_s3(stub, *options, to="s3://bucket/shows/", env=KEYS):
+        return examine("--s3", to, "--s3-endpoint", stub.url, *options, env=env)
+
+    return examine_s3
+
+
+def methods(stub) -> list[str]:
+    return [request.command for request in stub.requests]
+
+
+# MARK: S3
+
+
+@pytest.mark.parametrize("to, path", [
+    ("s3://bucket", "/bucket/"), ("s3://bucket/shows/{date}/", "/bucket/shows/"), ("s3://bucket/shows/one.wav", "/bucket/shows/"),
+    ("s3://bucket/live-{name}", "/bucket/live-"), ("s3://bucket/one.wav", "/bucket/"),
+])  # fmt: skip
+def test_a_bucket_that_works_has_nothing_left(s3, examine_s3, to, path):
+    stub = s3()
+    found, result = examine_s3(stub, to=to)
+    result.check()
+    assert [found[check]["result"] for check in ("test-object", "overwriting", "removal", "server-clock")] == ["ok"] * 4
+    assert stub.objects == {} and methods(stub) == ["PUT", "HEAD", "PUT", "DELETE"]
+    (name,) = {request.path for request in stub.requests}
+    assert name.startswith(path + "gighive-upload-doctor-") and name in found["test-object"]["message"]
+
+
+@pytest.mark.parametrize("answer, code, words, remedy", [
+    ((404, "NoSuchBucket"), 7, "NoSuchBucket", "Create the bucket"),
+    ((403, "AccessDenied"), 6, "AccessDenied", "s3:PutObject"),
+    ((403, "SignatureDoesNotMatch"), 6, "not, or no longer, valid", "secret key"),
+    ((403, "InvalidAccessKeyId"), 6, "not, or no longer, valid", "key's ID"),
+    ((507, "InsufficientStorage"), 8, "InsufficientStorage", None),
+])  # fmt: skip
+def test_a_refusal_is_explained(s3, examine_s3, answer, code, words, remedy):
+    stub = s3()
+    stub.answers = [answer] * 2
+    found, result = examine_s3(stub)
+    event = found["test-object"]
+    assert result.code == code and event["result"] == "failure" and event["answer"]["status"] == answer[0], result
+    assert words in event["message"] and (remedy or "") in event.get("remedy", "") and methods(stub) == ["PUT"]
+
+
+def test_wrong_keys_and_a_missing_profile(s3, examine_s3, tmp_path):
+    stub = s3()
+    stub.secret = "another"
+    assert examine_s3(stub)[1].code == 6
+    found, result = examine_s3(stub, env={"HOME": str(tmp_path)})
+    assert result.code == 2 and "--s3-credentials" in result.err, result
+
+
+def test_another_region_is_named(s3, examine_s3):
+    stub = s3(region="eu-central-1")
+    found, result = examine_s3(stub)
+    assert result.check() and found["region"]["result"] == "warning"
+    assert found["region"]["remedy"] == "Use --s3-region eu-central-1." and stub.objects == {}
+    assert "region" not in examine_s3(stub, "--s3-region", "eu-central-1")[0]
+
+
+def test_a_region_that_is_refused_again_is_a_failure(s3, examine_s3):
+    stub = s3()
+    stub.answers = [(400, "AuthorizationHeaderMalformed", "<Region>eu-west-2</Region>")] * 2
+    found, result = examine_s3(stub)
+    assert result.code != 0 and "--s3-region eu-west-2" in found["test-object"]["remedy"], result
+
+
+def test_a_clock_that_is_off_is_named_and_worked_around(s3, examine_s3):
+    stub = s3(clock=1200)
+    found, result = examine_s3(stub)
+    assert result.check() and found["server-clock"]["result"] == "warning" and "20 min" in found["server-clock"]["message"]
+    assert found["test-object"]["result"] == "ok" and stub.objects == {}
+
+
+@pytest.mark.parametrize("kind", ["ignored", "refused"])
+def test_a_server_that_cannot_prevent_overwriting(s3, examine_s3, kind):
+    stub = s3()
+    if kind == "ignored":
+        stub.prevents = False
+    else:
+        stub.answers = [(501, "NotImplemented")]
+    found, result = examine_s3(stub)
+    assert result.check() and found["overwriting"]["result"] == "warning"
+    assert "cannot prevent overwriting" in found["overwriting"]["message"] and stub.objects == {}
+
+
+def test_a_leftover_is_named(s3, examine_s3):
+    stub = s3()
+    stub.removes = False
+    found, result = examine_s3(stub)
+    (left,) = stub.objects
+    assert result.check() and found["removal"]["result"] == "warning" and left in found["removal"]["message"]
+
+
+# MARK: WebDAV
+
+
+@pytest.fixture
+def examine_dav(examine, dav):
+    return lambda *options, url="/dav/", **more: examine("--webdav", dav.url + url, *options, **more)
+
+
+def test_a_share_that_works_has_nothing_left(examine_dav, dav):
+    found, result = examine_dav()
+    result.check()
+    assert dav.files == {} and dav.methods() == ["PUT", "MOVE", "HEAD", "DELETE"]
+    assert found["test-object"]["result"] == found["removal"]["result"] == "ok"
+    (hidden, sent, _, removed) = [path for _, path in dav.requests]
+    assert hidden == sent and hidden.startswith("/dav/.gighive-upload-doctor-") and hidden.endswith(".gighive-part")
+    assert removed.startswith("/dav/gighive-upload-doctor-")
+
+
+def test_a_directory_that_uploads_would_make_is_named(examine_dav, dav):
+    found, result = examine_dav(url="/dav/2026/may/")
+    assert result.check() and dav.files == {} and dav.directories == {"/", "/dav/"}
+    warning = next(event for event in result.events if event.get("result") == "warning")
+    assert warning["check"] == "test-object" and "/dav/2026/may/ yet" in warning["message"]
+
+
+def test_a_share_at_the_root_without_a_directory(examine_dav, dav):
+    dav.directories = {"/"}
+    found, result = examine_dav(url="/new/")
+    assert result.check() and dav.files == {} and found["test-object"]["message"].startswith("the server has taken")
+    dav.refuse["PUT"] = 409
+    assert examine_dav(url="/")[1].code == 7
+
+
+@pytest.mark.parametrize("method, status, code, remedy", [
+    ("PUT", 401, 6, ""), ("PUT", 403, 6, "may only read"), ("PUT", 405, 7, "may only read"), ("PUT", 507, 8, ""),
+    ("PUT", 409, 7, ""), ("MOVE", 501, 9, "Uploads need MOVE"), ("MOVE", 502, 9, "Destination"), ("PUT", 503, 9, ""),
+])  # fmt: skip
+def test_what_a_share_lacks(examine_dav, dav, method, status, code, remedy):
+    dav.refuse[method] = status
+    found, result = examine_dav()
+    event = found["test-object"]
+    assert result.code == code and event["result"] == "failure" and remedy in event.get("remedy", ""), result
+    assert dav.files == {}
+
+
+def test_a_part_that_cannot_be_removed_is_named(examine_dav, dav):
+    dav.refuse["DELETE"] = 403
+    found, result = examine_dav()
+    (left,) = dav.files
+    assert result.check() and found["removal"]["result"] == "warning" and left in found["removal"]["message"]
+
+
+def test_an_interruption_leaves_nothing(program, dav):
+    dav.hold = ("MOVE", "before")
+    running = program.start("doctor", "--webdav", dav.url + "/dav/")
+    wait_until(dav.held.is_set, what="a held MOVE")
+    assert dav.files
+    running.signal(signal.SIGINT)
+    assert running.wait(10).code == 130
+    dav.refuse["MOVE"] = 412
+    dav.release()
+    assert dav.files == {}
+
+
+# MARK: PUT
+
+
+class _Objects(BaseHTTPRequestHandler):
+    """A server that takes PUT; `removes`: and DELETE."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_PUT(self):
+        self.server.objects[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(201)
+
+    def do_DELETE(self):
+        self.answer(405 if not self.server.removes else 404 if self.server.objects.pop(self.path, None) is None else 204)
+
+    def do_HEAD(self):
+        content = self.server.objects.get(self.path)
+        self.answer(404 if content is None else 200, len(content or b""))
+
+    def answer(self, status, length=0):
+        self.server.methods.append(self.command)
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+
+@pytest.fixture
+def objects():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Objects)
+    server.objects, server.methods, server.removes = {}, [], True
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_directory_that_takes_put_has_nothing_left(examine, objects):
+    found, result = examine("--put-url", objects.url + "/talks/")
+    assert result.check() and found["test-object"]["result"] == "ok" and objects.objects == {}
+    assert objects.methods == ["DELETE", "PUT", "HEAD", "DELETE"]
+
+
+def test_nothing_is_written_where_nothing_could_be_removed(examine, objects):
+    objects.removes = False
+    found, result = examine("--put-url", objects.url + "/talks/")
+    assert result.check() and found["test-object"]["result"] == "not_examined" and objects.methods == ["DELETE"]
+
+
+@pytest.mark.parametrize("url, isSecret", [("/one.wav", False), ("/{name}?sig=a", False), ("/one?sig=a", True), ("/{name}?sig=a", True)])
+def test_a_url_for_one_object_is_not_tried(examine, objects, tmp_path, url, isSecret):
+    given = objects.url + url
+    if isSecret:
+        options = ["--put-url-file", private(tmp_path / "url", given + "\n")]
+    else:
+        options = ["--put-url", given]
+    found, result = examine(*options)
+    assert result.check() and found["test-object"]["result"] == "not_examined" and objects.methods == []
+
+
+def test_zeros_are_sent_only_where_they_can_be_removed(program, objects):
+    result = program.run("doctor", "--put-url", objects.url + "/", "--link")
+    assert result.code == 2 and "--link needs --server or --tus-url" in result.err

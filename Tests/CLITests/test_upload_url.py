@@ -1,0 +1,227 @@
+"""`--upload-url` and `--upload-url-file`: an upload that somebody else has created. What a server's responses mean: Transcripts/tus/created.txt."""
+
+import os
+import signal
+import ssl
+import urllib.request
+
+import pytest
+from program import private, trust, wait_until
+from records import only_record, records
+from uploads import kinds, of_kind, sha256
+
+SIZE = 6_000_000
+
+
+def create(stub, length: int | None = None) -> str:
+    """Creates an upload of this length, or of any, as the application of a video platform does, and returns its URL."""
+    size = {"Upload-Defer-Length": "1"} if length is None else {"Upload-Length": str(length)}
+    fields = {"Tus-Resumable": "1.0.0", "Content-Length": "0", **size}
+    request = urllib.request.Request(stub.url + "/tus/", method="POST", headers=fields)
+    with urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context()) as answer:
+        url = answer.headers["Location"]
+    stub._requests.clear()
+    return url
+
+
+@pytest.fixture
+def send(program):
+    return lambda url, *arguments, **options: program.run("send", "--upload-url", url, "--progress=none", *arguments, **options)
+
+
+def interrupt(program, stub, *arguments, at=3_000_000):
+    """Kills the program when the server has that much."""
+    stub.set_faults(f"PATCH/stall-after={at}")
+    running = program.start("send", "--progress=none", *arguments)
+    wait_until(lambda: stub.uploads[0].offset == at, what="a part on the server")
+    running.signal(signal.SIGKILL)
+    running.wait(10)
+    stub.set_faults()
+    stub._requests.clear()
+
+
+def test_it_is_asked_for_and_sent_and_nothing_is_created(hive, send, program, recording):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    result = send(url, file, "--json").check()
+    assert kinds(stub)[0] == "head" and set(kinds(stub)) == {"head", "patch"}
+    (upload,) = stub.uploads
+    assert upload.is_complete and upload.sha256 == sha256(file) and result.outcome["event"] == "delivered"
+    assert "already delivered" in send(url, file).check().out
+    # Another upload is another destination.
+    send(create(stub, SIZE), file).check()
+    assert [upload.is_complete for upload in stub.uploads] == [True, True]
+
+
+@pytest.mark.parametrize("again", ["send", "resume"])
+@pytest.mark.parametrize("digest", [[], ["--digest"]])
+def test_a_kill_is_followed_by_the_rest(hive, send, program, recording, again, digest):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    interrupt(program, stub, file, "--upload-url", url, *digest)
+    (send(url, file, *digest) if again == "send" else program.run("resume", "--all")).check()
+    assert kinds(stub)[0] == "head" and set(kinds(stub)) == {"head", "patch"}
+    assert stub.uploads[0].sha256 == sha256(file) and sum(request.body_bytes for request in stub.requests) == SIZE - 3_000_000
+
+
+def test_it_continues_what_somebody_else_has_begun(hive, send, program, recording):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    fields = {"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
+    part = urllib.request.Request(url, method="PATCH", headers=fields, data=file.read_bytes()[:1000])
+    urllib.request.urlopen(part, timeout=10).close()
+    send(url, file).check()
+    assert stub.uploads[0].sha256 == sha256(file) and of_kind(stub, "patch")[1].header("Upload-Offset") == "1000"
+
+
+def test_a_length_that_the_server_leaves_open_is_sent(hive, send, recording):
+    stub, file = hive(), recording(SIZE)
+    send(create(stub), file).check()
+    assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
+
+
+def test_a_file_of_another_length_is_refused_before_anything_is_sent(hive, send, recording):
+    stub = hive()
+    result = send(create(stub, SIZE), recording(1000), "--retry", "3")
+    assert result.code == 3 and "is for a file of" in result.err and kinds(stub) == ["head"], result
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_upload_that_is_gone_is_final(hive, send, program, recording, status):
+    stub = hive()
+    url = create(stub, SIZE)
+    stub.set_faults(f"head/status={status}")
+    result = send(url, recording(SIZE), retries=None)
+    assert result.code == 7 and "does not know this upload" in result.err and kinds(stub) == ["head"], result
+    assert records(program)[0].phase == "failed"
+
+
+def test_a_part_of_another_file_is_not_continued(hive, send, program, recording):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    interrupt(program, stub, file, "--upload-url", url)
+    file.write_bytes(os.urandom(SIZE))
+    for _ in range(2):
+        result = send(url, file)
+        assert result.code == 11 and "nothing shows" in result.err and set(kinds(stub)) == {"head"}, result
+    # Neither is the part removed.
+    assert stub.uploads[0].offset == 3_000_000
+
+
+def test_a_complete_upload_of_somebody_else_is_not_called_delivered(hive, send, recording):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    send(url, file, "--state-dir", "elsewhere").check()
+    result = send(url, file)
+    assert result.code == 11 and "has 6000000 bytes" in result.err, result
+
+
+def test_a_refused_patch_is_not_sent_as_post(hive, send, recording):
+    stub = hive()
+    url = create(stub, SIZE)
+    stub.set_faults("PATCH/deny-patch")
+    result = send(url, recording(SIZE))
+    assert result.code == 7 and set(request.method for request in stub.requests) == {"HEAD", "PATCH"}, result
+
+
+@pytest.mark.parametrize("is_secret", [False, True])
+def test_cancel_removes_it(hive, program, recording, tmp_path, is_secret):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    options = ["--upload-url-file", private(tmp_path / "url", url + "\n")] if is_secret else ["--upload-url", url]
+    interrupt(program, stub, file, *options)
+    (listed,) = program.run("list", "--json").check().events
+    result = program.run("cancel", listed["id"], "-v").check()
+    assert stub.uploads == [] and kinds(stub) == ["terminate"] and (url.rpartition("/")[2] in result.err) != is_secret
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--field", "a=b"], "has described its file"),
+    (["a.mp4", "--tus-url", "http://h/"], "give one destination"), (["-r", "."], "an upload is for one file"),
+])  # fmt: skip
+def test_what_cannot_be_meant_is_a_usage_error(hive, send, tmp_path, arguments, message):
+    for name in ("a.mp4", "b.mp4"):
+        (tmp_path / name).write_bytes(b"x")
+    result = send("http://127.0.0.1:9/files/1", *arguments)
+    assert result.code == 2 and message in result.err, result
+
+
+def test_a_brace_is_no_template(hive, send, recording):
+    result = send("http://127.0.0.1:9/files/{name}", recording(1000), "--dry-run", "--json").check()
+    assert result.outcome["protocol"] == "tus" and result.outcome["destination"].endswith("/files/{name}")
+
+
+# MARK: Secret URLs
+
+
+def test_a_secret_url_is_nowhere_to_be_seen(hive, program, recording, tmp_path):
+    stub, file = hive(), recording(SIZE)
+    url = create(stub, SIZE)
+    key = url.rpartition("/")[2]
+    given = private(tmp_path / "url", url + "?token=5ec2e75ec2e7\n")
+    options = ["--upload-url-file", given]
+    shown = [program.run("send", file, *options, "--dry-run", "--json").check()]
+    interrupt(program, stub, file, *options)
+    shown += [program.run("list", "--json").check(), program.run("resume", "--all", "-v", "--json").check()]
+    shown += [program.run("list", "--json").check(), program.run("list").check()]
+    kept = b"".join(path.read_bytes() for path in program.state.rglob("*") if path.is_file())
+    texts = "".join(result.out + result.err for result in shown)
+    for secret in (key, "5ec2e7"):
+        assert secret not in texts and secret.encode() not in kept
+    assert stub.uploads[0].sha256 == sha256(file)
+
+
+def test_resume_reads_the_url_again(hive, program, recording, tmp_path):
+    stub, file = hive(), recording(SIZE)
+    given = private(tmp_path / "url", create(stub, 1000) + "\n")
+    assert program.run("send", file, "--upload-url-file", given).code == 3
+    private(given, create(stub, SIZE) + "\n")
+    program.run("resume", only_record(program).id).check()
+    assert stub.uploads[1].sha256 == sha256(file)
+
+
+@pytest.mark.parametrize("content, message", [("nothing", "not an http or https URL"), ("", "has an empty first line")])
+def test_a_file_without_a_url_is_named_and_not_quoted(run, recording, tmp_path, content, message):
+    result = run("send", recording(1000), "--upload-url-file", private(tmp_path / "url", content))
+    assert result.code == 2 and message in result.err and "nothing" not in result.err, result
+
+
+# MARK: --trust-origin
+
+
+@pytest.fixture
+def pair(hive, certificates):
+    """A tus server that creates its uploads on another one."""
+    other = hive(tls=certificates, user=None)
+    url = create(other, SIZE)
+    return hive(f"create/other-location={url}", tls=certificates, user="ann"), other
+
+
+@pytest.mark.parametrize("trusted", ["no", "option", "file", "another port"])
+def test_only_a_named_origin_gets_the_credentials(pair, program, recording, tmp_path, trusted):
+    stub, other = pair
+    config = tmp_path / "c.conf"
+    config.write_text(f"tus-url = {stub.url}/tus/\nuser = ann\n" + (f"trust-origin = {other.url}\n" if trusted == "file" else ""))
+    named = {"option": other.url + "/", "another port": stub.url.rpartition(":")[0]}.get(trusted)
+    options = ["--trust-origin", named] if named else []
+    program.run(
+        "send", recording(SIZE), "--config", config, "--header", "X-Rack: 7",
+        *options, *trust(stub), env={"GIGHIVE_PASSWORD": "secret"}).check()  # fmt: skip
+    got = {(request.header("Authorization"), request.header("X-Rack")) for request in other.requests}
+    assert len(other.requests) > 0 and all(bool(a) == bool(b) for a, b in got)
+    assert all(a for a, _ in got) == (trusted in ("option", "file"))
+
+
+def test_a_redirect_to_it_gets_none(hive, program, recording, certificates):
+    other = hive(tls=certificates, user=None)
+    stub = hive(f"PATCH/http-redirect=307:{create(other, SIZE)}", tls=certificates, user="ann")
+    program.run(
+        "send", recording(SIZE), "--tus-url", stub.url + "/tus/", "--user", "ann", "--trust-origin", other.url, *trust(stub),
+        retries=0, env={"GIGHIVE_PASSWORD": "secret"})  # fmt: skip
+    assert of_kind(other, "patch") and not any(request.header("Authorization") for request in other.requests)
+
+
+@pytest.mark.parametrize("url", ["http://h/", "https://h/files/", "https://h/?a=b", "h"])
+def test_an_origin_is_an_https_host(run, recording, url):
+    result = run("send", recording(1000), "--tus-url", "http://127.0.0.1:9/", "--trust-origin", url)
+    assert result.code == 2 and "--trust-origin" in result.err, result

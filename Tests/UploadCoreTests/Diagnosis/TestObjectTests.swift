@@ -1,0 +1,66 @@
+import Testing
+import UploadCore
+
+/// The test object of a diagnosis, without a network. Tests/CLITests/test_doctor_objects.py has the servers.
+struct TestObjectTests {
+  private enum Server { case s3, webDAV, put }
+
+  /// What becomes of a test, given the results of its requests in order: its requests, and its findings as words.
+  private func play(
+    _ server: Server, interruptBefore: Int? = nil, _ results: [ProbeResult]
+  ) throws -> (steps: [String], findings: [String]) {
+    let target = try TargetURI("https://hive/a/b/object")
+    let test = TestObject(
+      at: target, region: server == .s3 ? "here" : nil, isForWebDAV: server == .webDAV, id: "01234567", Secrets())
+    var steps: [String] = []
+    var results = results[...]
+    while true {
+      if steps.count == interruptBefore { test.interrupt() }
+      guard case .ask(let request) = test.next() else { break }
+      #expect((request.signing != nil) == (server == .s3))
+      steps.append(request.method)
+      let result = results.popFirst()
+      test.receive(try #require(result, "no result for \(steps)"))
+    }
+    #expect(results.isEmpty)
+    return (steps, test.takeFindings().map { $0.check.rawValue + " " + $0.result.word })
+  }
+
+  private let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
+
+  @Test func whatMayHaveArrivedIsRemoved() throws {
+    let run = try play(.s3, [lost, answered(204)])
+    #expect(run.steps == ["PUT", "DELETE"] && run.findings == ["test-object failure", "removal ok"])
+    #expect(try play(.s3, [answered(403)]).steps == ["PUT"])
+    #expect(try play(.webDAV, [answered(500), answered(404)]).findings == ["test-object failure"])
+  }
+
+  @Test(arguments: [0, 1, 2, 3]) func anInterruptionRemovesWhatWasWritten(_ count: Int) throws {
+    let results = [answered(201), answered(201), answered(200)].prefix(count) + (count == 0 ? [] : [answered(204)])
+    let run = try play(.webDAV, interruptBefore: count, Array(results))
+    #expect(run.steps == Array(["PUT", "MOVE", "HEAD"].prefix(count)) + (count == 0 ? [] : ["DELETE"]))
+  }
+
+  @Test func aRemovalWithoutAResponseIsALeftover() throws {
+    let run = try play(.put, [answered(404), answered(201), answered(200), lost])
+    #expect(run.findings == ["test-object ok", "removal warning"])
+  }
+
+  @Test func aDirectoryIsLookedForUpToTheRoot() throws {
+    let run = try play(.webDAV, [answered(409), answered(404), answered(409)])
+    #expect(run.steps == ["PUT", "PUT", "PUT"] && run.findings == ["test-object failure"])
+    // Above the server's own directories, other refusals say nothing of the user.
+    #expect(try play(.webDAV, [answered(409), answered(403)]).steps == ["PUT", "PUT"])
+  }
+
+  @Test func anObjectOfAnotherLengthIsAFailure() throws {
+    let run = try play(.s3, [answered(200), answered(200, "", [Field("Content-Length", "7")]), answered(204)])
+    #expect(run.findings == ["test-object failure", "removal ok"])
+  }
+
+  @Test(arguments: [(405, "test-object warning"), (404, "test-object failure")])
+  func anObjectThatIsNotShown(_ status: Int, _ finding: String) throws {
+    let results = [answered(200), answered(status)] + (status == 405 ? [answered(412)] : []) + [answered(204)]
+    #expect(try play(.s3, results).findings.first == finding)
+  }
+}
