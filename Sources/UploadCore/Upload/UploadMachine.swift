@@ -587,8 +587,8 @@ extension UploadMachine {
 }
 
 extension UploadMachine {
-  /// The purpose of the machine.
-  package enum Purpose: Sendable {
+  /// The purpose of the machine. Indirect for the same reason as ``UploadTask``.
+  package indirect enum Purpose: Sendable {
     case upload(UploadPlan)
     /// End an upload on a tus server.
     case cancel(TargetURI, overridesMethod: Bool, Cookies = Cookies())
