@@ -587,7 +587,8 @@ extension UploadMachine {
 }
 
 extension UploadMachine {
-  /// The purpose of the machine. Indirect for the same reason as ``UploadTask``.
+  /// The purpose of the machine. Indirect, because copies of something so large take much code, and nothing of it
+  /// changes.
   package indirect enum Purpose: Sendable {
     case upload(UploadPlan)
     /// End an upload on a tus server.

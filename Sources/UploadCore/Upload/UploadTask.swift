@@ -1,6 +1,6 @@
-/// The protocol-specific part of an upload, without connections, retries and redirects. Indirect, because copies of something so large take
-/// much code.
-indirect enum UploadTask: Sendable {
+/// The protocol-specific part of an upload, without connections, retries and redirects. Not indirect: each change of it would allocate memory,
+/// and nothing is allocated while content is sent.
+enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
   case s3Parts(S3PartsTask)
