@@ -234,6 +234,9 @@ def fault_of_words(run: Run) -> str | None:
     if run.code == 0:
         complaints = [line for line in lines if line.startswith("gighive-upload: ") and "warning: " not in line]
         return f"a success that complains: {complaints[0]}" if complaints else None
+    # Behind a usage error.
+    if run.code == USAGE and lines and lines[-1].startswith("See gighive-upload help"):
+        lines.pop()
     if lines and lines[-1].startswith("  gighive-upload resume "):
         lines.pop()
     elif lines:
