@@ -63,7 +63,6 @@ def test_a_good_end_passes():
         (Rule.SENTENCE, {"faulty": Run(4, "", "gighive-upload: error.\n", 0.1)}),
         (Rule.SENTENCE, {"faulty": Run(4, "", "Fatal error: unexpectedly found nil while unwrapping.\n", 0.1)}),
         (Rule.SENTENCE, {"faulty": Run(4, "", "gighive-upload: TLS with 127.0.0.1 failed: no reason given.\n", 0.1)}),
-        (Rule.SENTENCE, {"faulty": Run(2, "", "See gighive-upload help send.\n", 0.1)}),
         (Rule.SENTENCE, {"faulty": Run(4, "", SENTENCE + "See gighive-upload help send.\n", 0.1)}),
         (Rule.SENTENCE, {"faulty": Run(0, "", SENTENCE, 0.1)}),
         (Rule.EVENT, {"is_json": True}),
