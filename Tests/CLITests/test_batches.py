@@ -192,7 +192,7 @@ def test_many_files_take_little_memory(hive, run, rec, program):
     (root / "last.wav").write_bytes(b"x")
     url = stub.url + "/upload"
     few = run("send", "-r", "rec", "--match", "*.wav", "--multipart-url", url, "--digest", measure=True)
-    many = run("send", "-r", "rec", "--multipart-url", url, "--digest", "--quiet", "--max-size", "1", measure=True)
+    many = run("send", "-r", "rec", "--multipart-url", url, "--digest", "--quiet", "--set", "max-size=1", measure=True)
     assert few.code == 0 and many.code == 3
     assert many.err.count("a-name-that-is-not-short-at-all-") == 20_000
     if program.keeps_the_promise:

@@ -216,8 +216,8 @@ def test_a_certificate_that_expires_soon_is_a_warning(forge, serve_tls, examine)
 
 def test_a_key_that_is_not_the_pinned_one(hive, examine, certificates):
     pin = "sha256//" + "A" * 43 + "="
-    result = examine(hive(tls=certificates).url, *USER, "--json", "--cacert", certificates.cacert, "--pin", pin)
-    assert result.code == 5 and "--pin" in found(result, "certificate")["remedy"]
+    result = examine(hive(tls=certificates).url, *USER, "--json", "--cacert", certificates.cacert, "--set", f"pin={pin}")
+    assert result.code == 5 and "--set pin" in found(result, "certificate")["remedy"]
 
 
 # The server.

@@ -99,15 +99,15 @@ def test_another_region_is_named(s3, examine_s3):
     stub = s3(region="eu-central-1")
     found, result = examine_s3(stub)
     assert result.check() and found["region"]["result"] == "warning"
-    assert found["region"]["remedy"] == "Use --s3-region eu-central-1." and stub.objects == {}
-    assert "region" not in examine_s3(stub, "--s3-region", "eu-central-1")[0]
+    assert found["region"]["remedy"] == "Use --set s3-region=eu-central-1." and stub.objects == {}
+    assert "region" not in examine_s3(stub, "--set", "s3-region=eu-central-1")[0]
 
 
 def test_a_region_that_is_refused_again_is_a_failure(s3, examine_s3):
     stub = s3()
     stub.answers = [(400, "AuthorizationHeaderMalformed", "<Region>eu-west-2</Region>")] * 2
     found, result = examine_s3(stub)
-    assert result.code != 0 and "--s3-region eu-west-2" in found["test-object"]["remedy"], result
+    assert result.code != 0 and "--set s3-region=eu-west-2" in found["test-object"]["remedy"], result
 
 
 def test_a_clock_that_is_off_is_named_and_worked_around(s3, examine_s3):

@@ -47,18 +47,18 @@ def test_an_unreadable_file_is_refused_with_exit_code_3(hive, send, recording, s
 def test_a_file_over_max_size_is_refused_with_exit_code_3(hive, send, post, recording, size, limit, accepted):
     stub, file = hive(), recording(size)
     for deliver in (send, post):
-        result = deliver(stub, file, "--max-size", limit)
+        result = deliver(stub, file, "--set", f"max-size={limit}")
         assert result.code == (0 if accepted else 3), result
     if not accepted:
-        refused(result, stub, "1000 bytes", "1001 bytes", "--max-size")
+        refused(result, stub, "1000 bytes", "1001 bytes", "--set max-size")
 
 
 def test_gighives_own_limit_of_6_gib_holds_for_gighive_only(hive, send, post, tmp_path):
     stub, file = hive("early-status=413"), tmp_path / "huge.mp4"
     with open(file, "wb") as stream:
         stream.truncate((6 << 30) + 1)
-    refused(send(stub, file), stub, "huge.mp4", "--max-size")
-    assert send(stub, file, "--max-size", "7Gi").code == 8
+    refused(send(stub, file), stub, "huge.mp4", "--set max-size")
+    assert send(stub, file, "--set", "max-size=7Gi").code == 8
     assert post(stub, file).code == 8
     os.truncate(file, 6 << 30)
     assert send(stub, file).code == 8

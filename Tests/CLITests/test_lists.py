@@ -177,7 +177,7 @@ def test_a_dry_run_says_what_would_be_sent(hive, send, rec, program):
     (root / "large.wav").write_bytes(b"x" * 5000)
     for name in "ab":
         at(root / f"{name}.wav", EVENING)
-    result = send(stub, "-r", "rec", "--label", "{stem}", "--org-name", "Löwen", "--max-size", "4k", "--dry-run", **UTC)
+    result = send(stub, "-r", "rec", "--label", "{stem}", "--org-name", "Löwen", "--set", "max-size=4k", "--dry-run", **UTC)
     assert result.code == 3 and stub.requests == [], result
     line = f"a.wav: would be sent to {stub.url}/ (multipart, 1.0 kB) as \"a\" of 2027-01-15 Löwen."
     assert result.out.splitlines() == [line, line.replace("a.wav", "b.wav").replace('"a"', '"b"'), "2 of 3 would be sent."]

@@ -1,4 +1,4 @@
-"""`watch --metrics`: the text format of Prometheus, as the node exporter reads it."""
+"""`metrics` of a watcher: the text format of Prometheus, as the node exporter reads it."""
 
 import re
 
@@ -23,7 +23,7 @@ def test_the_figures_of_a_watcher(hive, watch, recording, tmp_path):
     tree.mkdir()
     metrics = tmp_path / "textfile" / "gighive.prom"
     metrics.parent.mkdir()
-    watching = watch(stub, "--metrics", metrics, directory=tree)
+    watching = watch(stub, "--set", f"metrics={metrics}", directory=tree)
     recording(50_000, "one.wav", directory=tree)
     recording(60_000, "two.wav", directory=tree)
 
@@ -50,7 +50,7 @@ def test_the_figures_of_a_watcher(hive, watch, recording, tmp_path):
 
 def test_a_refused_recording_counts(hive, program, recording, rec, watch, tmp_path):
     metrics = tmp_path / "gighive.prom"
-    watching = watch(hive("multipart/status=400"), "--metrics", metrics)
+    watching = watch(hive("multipart/status=400"), "--set", f"metrics={metrics}")
     file = recording(50_000, "one.wav", directory=rec)
     found = wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
     assert found["groups"][0]["set_aside"][0]["file"] == str(file)
@@ -60,13 +60,13 @@ def test_a_refused_recording_counts(hive, program, recording, rec, watch, tmp_pa
 
 def test_the_file_must_be_one_that_the_exporter_reads(hive, rec, watch):
     for count, name in enumerate(("metrics.txt", ".prom", "prom")):
-        watching = watch(hive(), "--metrics", name)
+        watching = watch(hive(), "--set", f"metrics={name}")
         assert watching.running.wait().code == 2 and watching.log.count("ends in .prom") == count + 1, watching.log
 
 
 def test_a_file_that_cannot_be_written_is_reported_once_and_delays_nothing(hive, program, recording, rec, watch, tmp_path):
     stub = hive()
-    watching = watch(stub, "--metrics", tmp_path / "missing" / "gighive.prom")
+    watching = watch(stub, "--set", f"metrics={tmp_path}/missing/gighive.prom")
     recording(50_000, "one.wav", directory=rec)
     wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 1)
     assert watching.stop() == 0 and len(stub.recordings) == 1

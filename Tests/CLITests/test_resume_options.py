@@ -18,6 +18,8 @@ DESTINATIONS = {
     "overwrite", "webdav"}
 ENDING = {"help", "dry-run", "from", "set", "retry"}
 """Nothing is sent, no file is named, or each of the tests has it."""
+OF_WATCHERS = {"interface", "metrics", "order"}
+"""`send` does not take these settings."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}
 VALUES = {
     "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
@@ -69,7 +71,7 @@ def options(tmp_path, certificates, program):
     proxy.stop()
 
 
-@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - DESTINATIONS - ENDING))
+@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - DESTINATIONS - ENDING - OF_WATCHERS))
 def test_an_upload_with_this_option_is_resumed(run, hive, program, certificates, tmp_path, options, name):
     stub = hive("create/status=503", tls=certificates, user=None, host="::1" if name == "ipv6" else "127.0.0.1")
     (tmp_path / "rec").mkdir()

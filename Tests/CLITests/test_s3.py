@@ -81,7 +81,7 @@ def test_the_servers_region_and_clock_count(s3, put, recording):
     stub = s3(region="eu-central-1", clock=-1200)
     put(stub, recording(1000)).check()
     assert len(stub.objects) == 1
-    put(s3(region="eu-central-1"), recording(1000), "--s3-region", "eu-central-1").check()
+    put(s3(region="eu-central-1"), recording(1000), "--set", "s3-region=eu-central-1").check()
     put(s3(region="eu-north-1"), recording(1000), env={**ENVIRONMENT, "AWS_REGION": "eu-north-1"}).check()
 
 

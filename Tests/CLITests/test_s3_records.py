@@ -42,7 +42,7 @@ def test_resume_signs_for_the_region_of_the_beginning(program, stub, failed, env
 
 
 def test_another_region_can_be_named(program, stub, failed):
-    program.run("resume", failed.id, "--s3-region", "eu-west-1", env=KEYS).check()
+    program.run("resume", failed.id, "--set", "s3-region=eu-west-1", env=KEYS).check()
     # The server refuses it, and names its own.
     assert [request.command for request in stub.requests] == ["PUT", "PUT"]
 

@@ -65,7 +65,7 @@ MOODS = {
     "proxy refuses": ([], [], "refuses"),
     "proxy closes": ([], [], "closes"),
     "no proxy": ([], ["--proxy", "http://127.0.0.1:9"], ""),
-    "wrong pin": ([], ["--pin", "sha256//" + "A" * 43 + "="], ""),
+    "wrong pin": ([], ["--set", "pin=sha256//" + "A" * 43 + "="], ""),
     "no trust": ([], ["--cacert", "trust-nobody"], ""),
     "key is no key": ([], ["--key", "password"], ""),
     "certificate is a key": ([], ["--cert", "client.key"], ""),

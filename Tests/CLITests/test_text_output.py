@@ -70,7 +70,7 @@ def test_arguments_are_shown_without_what_a_terminal_obeys(run, recording):
     file = recording()
     for arguments in ([ESCAPES], ["send", f"--{ESCAPES}"], ["send", file, "--server", f"http://{ESCAPES}/"],
                       ["send", file, "--server", "http://h", "--label", "L", "--event-date", ESCAPES],
-                      ["send", file, "--multipart-url", "http://h", "--max-size", ESCAPES],
+                      ["send", file, "--multipart-url", "http://h", "--set", f"max-size={ESCAPES}"],
                       ["send", file, "--multipart-url", "http://h", "--user", "u", "--password-file", ESCAPES]):
         result = run(*arguments)
         assert result.code == 2

@@ -38,7 +38,7 @@ def test_a_directory_without_the_authority_gives_no_trust(hive, send, recording,
 def test_insecure_delivers_and_warns_loudly_and_a_pin_does_not_replace_the_certificates_check(run, forge, serve_tls, recording):
     server = serve_tls(self_signed(forge, is_trusted=False))
     arguments = ["send", recording(), "--multipart-url", f"https://localhost:{server.port}/upload", "--ipv4"]
-    result = run(*arguments, "--pin", key_pin(server.shown.leaf.path))
+    result = run(*arguments, "--set", f"pin={key_pin(server.shown.leaf.path)}")
     assert result.code == 5 and result.out == "" and server.received == b"", result
     assert re.search(r"warning.*--insecure", run(*arguments, "--insecure").check().err)
 

@@ -32,7 +32,7 @@ def send_to(run, recording):
 @pytest.mark.parametrize("shown, options, words", SERVED)
 def test_a_server_that_insists_on_this_is_served(forge, serve_tls, send_to, shown, options, words):
     server = serve_tls(shown(forge), CommandServer, *options)
-    result = send_to(server, "--pin", key_pin(server.shown.leaf.path)).check()
+    result = send_to(server, "--set", f"pin={key_pin(server.shown.leaf.path)}").check()
     assert re.search(words, result.err), result
 
 

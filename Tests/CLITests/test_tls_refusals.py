@@ -75,11 +75,11 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
     shown = leaf(forge)
     right, authority = key_pin(shown.leaf.path), key_pin(shown.leaf.issuer.path)
     server = serve_tls(shown)
-    assert upload(server, "--cacert", shown.cacert, "--pin", right).code == 0
-    assert upload(serve_tls(shown), "--insecure", "--pin", right).code == 0
-    for wrong in (["--pin", authority], ["--pin", authority, "--pin", "sha256//" + "A" * 43 + "="]):
+    assert upload(server, "--cacert", shown.cacert, "--set", f"pin={right}").code == 0
+    assert upload(serve_tls(shown), "--insecure", "--set", f"pin={right}").code == 0
+    for wrong in (["--set", f"pin={authority}"], ["--set", f"pin={authority}", "--set", "pin=sha256//" + "A" * 43 + "="]):
         server = serve_tls(shown)
-        check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--pin")
+        check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--set pin")
         server = serve_tls(shown)
         result = upload(server, "--insecure", *wrong)
         assert (result.code, server.received) == (5, b""), result

@@ -150,7 +150,7 @@ def test_a_bad_url_is_refused(wrong, url):
 
 @pytest.mark.parametrize("size", ["1000000", "1000k", "1MB", "1Mi", "1GiB", "1T"])
 def test_sizes_take_their_units(post, stub, recording, size):
-    assert post(stub, recording(1000), "--max-size", size).code == 0
+    assert post(stub, recording(1000), "--set", f"max-size={size}").code == 0
 
 
 @pytest.mark.parametrize("time", ["5", "5000ms", "5h", "5w"])
@@ -166,7 +166,7 @@ BAD_NUMBERS = ["", "x", "-1", "1.5", "99999999999999999999"]
 BAD_SIZES = ["", "x", "-1", "1.5G", "1 G", "1Q", "1kk", "99999999999999999999", "9999999999T", "0x10", "k"]
 BAD_TIMES = ["", "x", "-1s", "0", "0ms", "1.5s", "1 s", "1y", "1sec", "99999999999999999999h", "9223372036854775s", "400000h"]
 BAD_VALUES = {
-    "--max-size": BAD_SIZES,
+    "--set=max-size": BAD_SIZES,
     "--chunk-size": ["1.5G", "0"],
     "--limit-rate": ["1.5G", "pause", "8:00,1M", "08:00,fast", "08:00,1M 08:00,2M", "Mo-08:00,1M"],
     "--retry": [*BAD_NUMBERS, "1000001"],
@@ -183,7 +183,7 @@ BAD_VALUES = {
     "--field": ["novalue", "=x", ""],
     "--protocol": ["", "TUS", "http", "tus,multipart"],
     "--progress": ["", "dots"],
-    "--pin": ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44],
+    "--set=pin": ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44],
 }
 EXPLANATIONS = {
     "--jobs": "1 to 16",

@@ -165,7 +165,7 @@ def test_the_order(hive, watch, rec):
     for name, size, age in [("a", 200, 10), ("b", 300, 30), ("c", 100, 20)]:
         file = write(rec / f"{name}.wav", size)
         os.utime(file, (time.time() - age,) * 2)
-    watching = watch(stub, "--order", "smallest", "--settle", "1s")
+    watching = watch(stub, "--set", "order=smallest", "--settle", "1s")
     wait_until(lambda: len(stub.recordings) == 3, what="three recordings")
     watching.stop()
     assert "".join(got(stub)) == "cab"
@@ -295,10 +295,10 @@ def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
     (["rec"], "give one destination"),
     (["rec", "--label", "x", "--server", "http://h", "--settle", "soon"], "--settle"),
     (["rec", "--label", "x", "--server", "http://h", "--existing", "some"], "is not upload or skip"),
-    (["rec", "--label", "x", "--server", "http://h", "--order", "random"], "oldest, newest, smallest or name"),
+    (["rec", "--label", "x", "--server", "http://h", "--set", "order=random"], "oldest, newest, smallest or name"),
     (["rec", "--label", "x", "--server", "http://h", "--min-size", "big"], "--min-size"),
     (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "cannot contain \"/\""),
-    (["rec", "--label", "x", "--server", "http://h", "--interface", "a-name-that-is-too-long"], "network interface"),
+    (["rec", "--label", "x", "--server", "http://h", "--set", "interface=a-name-that-is-too-long"], "network interface"),
     (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --once or --dry-run"),
     (["rec", "--label", "x", "--server", "http://h", "-r"], "has no option"),
     (["rec", "--label", "x", "--server", "http://h", "--retry", "3"], "watch has no option --retry"),
@@ -409,13 +409,13 @@ def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
 def test_nothing_is_sent_without_the_interface(hive, watch, rec):
     stub = hive()
     file = write(rec / "a.wav")
-    watching = watch(stub, "--interface", "nosuch0")
+    watching = watch(stub, "--set", "interface=nosuch0")
     watching.says("nothing is sent until nosuch0 is up.")
     with pytest.raises(AssertionError):
         has(stub, file, seconds=2)
     watching.stop()
     assert stub.requests == []
-    watching = watch(stub, "--interface", "lo")
+    watching = watch(stub, "--set", "interface=lo")
     has(stub, file)
     watching.stop()
 

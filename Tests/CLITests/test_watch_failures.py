@@ -33,7 +33,7 @@ def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp
     stub = hive("PATCH/slow-read=1000000@1")
     secret = write(tmp_path / "secret.wav")
     first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
-    watching = watch(stub, *TUS, "--order", "name")
+    watching = watch(stub, *TUS, "--set", "order=name")
     # Meanwhile the worker has the name of the second one.
     has_bytes(stub, 1_500_000)
     os.symlink(secret, rec / "link.part")
@@ -52,7 +52,7 @@ def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_li
         write(rec / "sw" / name)
     outside = [write(tmp_path / "outside" / name) for name in ("a.wav", "b.wav", "c.wav")]
     content = first.read_bytes()
-    watching = watch(stub, *TUS, "--order", "name", "--after", "remove")
+    watching = watch(stub, *TUS, "--set", "order=name", "--after", "remove")
     # Meanwhile the worker has the name of the second one.
     has_bytes(stub, 1_500_000)
     (rec / "sw").rename(tmp_path / "away")
@@ -210,7 +210,7 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_
 def test_a_refused_file_is_set_aside_and_the_others_are_sent(hive, watch, rec):
     stub = hive("multipart/status=400@1")
     bad = write(rec / "a.wav")
-    watching = watch(stub, "--order", "name")
+    watching = watch(stub, "--set", "order=name")
     watching.says("set aside until it changes or you run gighive-upload resume")
     good = write(rec / "b.wav")
     has(stub, good)

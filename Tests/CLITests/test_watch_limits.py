@@ -178,7 +178,7 @@ def test_an_interface_that_comes_up_is_used_at_once(hive, program, rec):
 
     def test():
         command("ip", "link", "set", "lan0", "down")
-        watching = Watching(program, server.stub, "--interface", "lan0")
+        watching = Watching(program, server.stub, "--set", "interface=lan0")
         file = write(rec / "a.wav")
         watching.says("nothing is sent until lan0 is up.")
         shown = wait_for_status(program, lambda found: found["groups"][0]["waiting_count"] == 1)

@@ -76,7 +76,7 @@ def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_spa
     hook.chmod(0o755)
     filler = card / "filler.part"
     filler.write_bytes(bytes(5 << 20))
-    watching = kept_free(stub, "--on-event", hook, "--metrics", metrics)
+    watching = kept_free(stub, "--on-event", hook, "--set", f"metrics={metrics}")
     watching.says(f"{card}: only ")
     assert ", and no other delivered recording can be removed." in watching.log
     assert directory(wait_for_status(program, lambda found: directory(found)["space_short"]))["free_bytes"] < 4 << 20

@@ -124,7 +124,6 @@ def test_a_shell_offers(terminal, typed, offered, missing):
         ("watch re", "watch rec/"),
         ("clean --state-dir=re", "clean --state-dir=rec/"),
         ("send --netrc=oth", "send --netrc=other.conf "),
-        ("watch --interface=l", "watch --interface=lo "),
         ("delete 7", "delete 77aa0b12 "),
         ("resume 5", "resume 5e1f0a77 "),
         ("help do", "help doctor "),

@@ -79,7 +79,6 @@ _gighive_upload() {{
 
 _gighive_upload_files() {{ compgen -f -- "$1"; }}
 _gighive_upload_directories() {{ compgen -d -- "$1"; }}
-_gighive_upload_interfaces() {{ compgen -W "$(ls /sys/class/net 2>/dev/null)" -- "$1"; }}
 _gighive_upload_nothing() {{ :; }}
 
 # One of the words; behind a word that ends with "=", a directory.
@@ -125,7 +124,7 @@ def _bash_arguments(command: Command) -> str:
     """What completes the argument of the option before the cursor."""
     actions = {
         "file": "_gighive_upload_files", "directory": "_gighive_upload_directories", "section": "_gighive_upload_sections",
-        "interface": "_gighive_upload_interfaces", "text": "_gighive_upload_nothing",
+        "text": "_gighive_upload_nothing",
     }
     names: dict[str, list[str]] = {}
     for option in command.options:
@@ -215,7 +214,7 @@ _gighive_upload_{kind}() {{
 def _zsh_option(option: Option) -> str:
     text = re.sub(r"([\[\]:])", r"\\\1", option.text)
     actions = {
-        "file": "_files", "directory": "_files -/", "section": "_gighive_upload_sections", "interface": "_net_interfaces",
+        "file": "_files", "directory": "_files -/", "section": "_gighive_upload_sections",
         "text": " ", "choice": f"({' '.join(option.words)})", "words": " ".join(["{_gighive_upload_words", *option.words]) + "}",
     }
     argument = f"{':' if option.optional else ''}:{option.argument.replace(':', '')}:{actions[option.kind]}" if option.argument else ""
@@ -293,7 +292,7 @@ def _fish_option(condition: str, option: Option) -> str:
     words = " ".join(option.words)
     arguments = {
         "none": "", "file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'", "text": " -x",
-        "section": " -x -a '(__gighive_upload_sections)'", "interface": " -x -a '(__fish_print_interfaces)'",
+        "section": " -x -a '(__gighive_upload_sections)'",
         "choice": f" -x -a '{words}'", "words": f" -x -a '(__gighive_upload_words {words})'",
     }
     letter = f" -s {option.letter}" if option.letter else ""

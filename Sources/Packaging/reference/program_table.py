@@ -15,7 +15,7 @@ class Option:
     optional: bool
     """Whether the argument can be left out."""
     kind: str
-    """What completes it: none, text, words, choice, file, directory, section or interface."""
+    """What completes it: none, text, words, choice, file, directory or section."""
     words: list[str]
     """What it can be: all of it for a choice. One that ends with "=" is followed by a directory."""
     group: str

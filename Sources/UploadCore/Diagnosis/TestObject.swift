@@ -220,7 +220,7 @@ package final class TestObject {
       warn(
         .region,
         "the bucket is in the region " + region + ", not in " + givenRegion
-          + ": each upload's first request is refused.", remedy: "Use --s3-region " + region + ".")
+          + ": each upload's first request is refused.", remedy: "Use --set s3-region=" + region + ".")
     }
     if s3.preventsReplacing { activity = .replacing } else { receiveReplacement(501) }
   }
@@ -277,7 +277,7 @@ package final class TestObject {
     case "RequestTimeTooSkewed": return "Set this machine's clock."
     default: break
     }
-    if s3.region != givenRegion { return "Use --s3-region " + secrets.line(s3.region) + "." }
+    if s3.region != givenRegion { return "Use --set s3-region=" + secrets.line(s3.region) + "." }
     return nil
   }
 }

@@ -78,7 +78,7 @@ package struct WatchSnapshot: Equatable, Sendable {
     case paused(since: Int64, nextAttempt: Int64, message: String)
     /// The clock shows a time before this program was built.
     case waitingForClock
-    /// The network interface of `--interface` is not up.
+    /// The network interface that the configuration names is not up.
     case waitingForInterface(String)
     /// An upload with the options before a reload has not ended.
     case waitingForFormerUpload

@@ -105,7 +105,7 @@ extension FileError {
     case .waitingForMedium(let id):
       reader.told(nil, "Insert or mount it and resume, or cancel the upload with gighive-upload cancel " + id + ".")
     case .notRegular(kind: "a directory"): reader.told(nil, "Use -r to send the recordings in it.")
-    case .tooLarge: reader.told(nil, "--max-size sets that limit.")
+    case .tooLarge: reader.told(nil, "--set max-size=SIZE changes that limit.")
     case .statusChanged: reader.told(nil, "Send it again. With --digest, it is then read once more and compared.")
     case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit,
       .unsettled:
@@ -156,7 +156,7 @@ extension TLSError {
     case .chain(let problem, _): problem.advice(for: reader)
     case .pinMismatch:
       "If the server has a new key, verify it there and "
-        + (reader == .caller ? "pin it" : "set it with --pin")
+        + (reader == .caller ? "pin it" : "set it with --set pin=KEY")
         + ". Otherwise someone may be intercepting the connection."
     // In OpenSSL's words.
     case .handshake(reason: "wrong version number"), .handshake(reason: "http request"),

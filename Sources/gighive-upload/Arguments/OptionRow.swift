@@ -48,8 +48,8 @@ struct OptionArgument {
     case choice
     /// The name of a file or directory on this machine.
     case file, directory
-    /// The name of a section of the configuration, or of a network interface.
-    case section, interface
+    /// The name of a section of the configuration.
+    case section
   }
 
   let kind: Kind
@@ -81,7 +81,6 @@ struct OptionArgument {
   static var fileOrDirectory: OptionArgument { OptionArgument(kind: .file, name: "FILE|DIR", joinedWords: "") }
   static var directory: OptionArgument { OptionArgument(kind: .directory, name: "DIR", joinedWords: "") }
   static var section: OptionArgument { OptionArgument(kind: .section, name: "NAME", joinedWords: "") }
-  static var interface: OptionArgument { OptionArgument(kind: .interface, name: "NAME", joinedWords: "") }
 
   static func text(_ name: StaticString) -> OptionArgument {
     OptionArgument(kind: .text, name: name, joinedWords: "")

@@ -61,7 +61,7 @@ enum Option: Int32, CaseIterable {
         "URL of the S3 server", more: "; with {bucket} if that is a part of the host", standard: "Amazon's")
     case .s3Region:
       .init(
-        "s3-region", .text("NAME"), .destination, [.sending, .clean, .doctor], [.ordinary, .bound],
+        "s3-region", .text("NAME"), .destination, [.sending, .clean, .doctor], [.ordinary, .fileOnly, .bound],
         "region of the bucket",
         standard: "$AWS_REGION or us-east-1")
     case .overwrite:
@@ -182,7 +182,7 @@ enum Option: Int32, CaseIterable {
         "private key of --cert (PEM; default: in the same file)")
     case .pin:
       .init(
-        "pin", .text("sha256//BASE64"), .tls, .connecting, [.ordinary, .repeatable, .list, .bound],
+        "pin", .text("sha256//BASE64"), .tls, .connecting, [.ordinary, .fileOnly, .repeatable, .list, .bound],
         "require this public key (its SHA-256) from the server")
     case .insecure:
       .init(
@@ -255,7 +255,7 @@ enum Option: Int32, CaseIterable {
         "directory where uploads are recorded, so that they can resume")
     case .maxSize:
       .init(
-        "max-size", .text("SIZE"), .transfer, .sending, .ordinary, "refuse larger files",
+        "max-size", .text("SIZE"), .transfer, .sending, [.ordinary, .fileOnly], "refuse larger files",
         standard: "6Gi for GigHive, else none")
     case .maxMemory:
       .init(
@@ -318,7 +318,7 @@ enum Option: Int32, CaseIterable {
     case .once:
       .init(
         "once", .none, .watching, .watch, .everyday, "send what is finished now, and end",
-        more: "; without --on-event and --metrics")
+        more: "; without --on-event and metrics")
     case .settle:
       .init(
         "settle", .text("TIME"), .watching, .watch, [.configurable, .everyday],
@@ -329,17 +329,20 @@ enum Option: Int32, CaseIterable {
         "what to do with files present at the first start", standard: "upload")
     case .order:
       .init(
-        "order", .choice("HOW", "oldest newest smallest name"), .watching, .watch, .configurable, "what to send first",
+        "order", .choice("HOW", "oldest newest smallest name"), .watching, .watch, [.configurable, .fileOnly],
+        "what to send first",
         standard: "oldest")
     case .interface:
-      .init("interface", .interface, .watching, .watch, .configurable, "send only while this network interface is up")
+      .init(
+        "interface", .text("NAME"), .watching, .watch, [.configurable, .fileOnly],
+        "send only while this network interface is up")
     case .onEvent:
       .init(
         "on-event", .file, .watching, .watch, [.configurable, .everyday], "run this program for each event",
         more: ", with $GIGHIVE_EVENT_KIND and others")
     case .metrics:
       .init(
-        "metrics", .file, .watching, .watch, .configurable,
+        "metrics", .file, .watching, .watch, [.configurable, .fileOnly],
         "write metrics to this file (*.prom) for the Prometheus node exporter")
     case .after:
       .init(

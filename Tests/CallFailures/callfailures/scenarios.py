@@ -133,7 +133,7 @@ def _multipart(stage: Stage) -> None:
     more = []
     if stage.hive.is_tls:
         own = stage.certificates
-        more = ["--cacert", own.capath, "--cert", own.client_certificate, "--key", own.client_key, "--pin", own.pin]
+        more = ["--cacert", own.capath, "--cert", own.client_certificate, "--key", own.client_key, "--set", f"pin={own.pin}"]
     stage.command = _send(stage, "--protocol", "multipart", *more)
 
 
