@@ -102,7 +102,7 @@ def test_a_server_that_does_not_name_its_extensions_is_asked(hive, examine):
 
 def test_a_removed_version_is_no_contradiction(hive, examine):
     missing = answer("412 Precondition Failed", "", *TUS)
-    result = examine(hive(answer=site(PATCH=missing)).url, *USER, "--json")
+    result = examine(hive(answer=site(PATCH=missing, creation=missing)).url, *USER, "--json")
     event = found(result, "request-limit")
     assert result.code == 7 and failures(result) == ["request-limit"], result
     assert "removes the field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]

@@ -210,6 +210,15 @@ def test_a_location_where_nobody_answers_is_named_with_its_cause(hive, upload, r
     assert result.err.count("says that its uploads are at http://127.0.0.1:9") == 1 and "-behind-proxy" in result.err
 
 
+def test_an_upload_at_another_server_goes_on_at_the_endpoint_and_says_so(hive, upload, recording):
+    """Another web server is there, which knows nothing of it."""
+    other, file = hive(), recording(MIDDLE)
+    stub = hive(f"other-location={other.url}/files/{{id}}")
+    result = upload(stub, file, retries=0)
+    assert result.code == 0 and is_delivered(stub, file), result
+    assert result.err.count(f"says that its uploads are at {other.url}") == 1, result
+
+
 def test_an_upload_at_an_internal_address_goes_on_at_the_endpoint(hive, upload, recording):
     """The same, where the proxy leads the path to tusd. Without TLS, the address is tried first."""
     stub, file = hive("other-location=http://127.0.0.1:9/files/{id}"), recording(MIDDLE)

@@ -87,7 +87,8 @@ package enum ServerChecks {
   /// - Parameter result: the response to a form with an empty file and no label, which creates nothing.
   package static func form(_ result: ProbeResult, at target: TargetURI, hasCredentials: Bool) -> Finding {
     guard let answer = result.answer else {
-      return Finding(.credentials, .failure(result.error ?? .unconfirmed(status: 0)))
+      let error = result.error ?? .unconfirmed(status: 0)
+      return Finding(.credentials, .failure(error, remedy: remedy(ofSilence: error)))
     }
     if isGigHives(answer, result.shown?.software) {
       let text = hasCredentials ? "GigHive accepts the credentials" : "GigHive answers without credentials"
@@ -108,8 +109,21 @@ package enum ServerChecks {
       case 404 where result.shown?.remedy == nil: "Check the server's address: GigHive has this path below it."
       default: nil
       }
-    let error = result.error ?? .unconfirmed(status: answer.status)
+    let error = result.error ?? instead(answer)
     return Finding(.credentials, .failure(error, about: about, answer: result.shown, remedy: remedy))
+  }
+
+  /// - Returns: nil if the error says enough.
+  private static func remedy(ofSilence error: UploadError) -> String? {
+    guard case .connectionLost(.awaitingAnswer, _, _) = error else { return nil }
+    return
+      "A program accepts connections there, and ends them without a response. Check the port, and the program's log."
+  }
+
+  /// What an upload says of a success that is not GigHive's.
+  private static func instead(_ answer: Answer) -> UploadError {
+    LikelySoftware.isLoginInstead(answer)
+      ? .notFromServer(status: answer.status) : .unconfirmed(status: answer.status)
   }
 
   /// Whether GigHive refuses the form for what it is, as it should, or for PHP's limits, or has stored it.
@@ -143,7 +157,7 @@ package enum ServerChecks {
     case .gigHive(.guestTokenKnown): return Finding(.guestToken, .ok("GigHive knows the guest token"))
     case .gigHive(.guestTokenUnknown): return Finding(.guestToken, .failure(.guestTokenRefused))
     case .gigHive, .tus, .somebodyElse:
-      let error = result.error ?? .unconfirmed(status: answer.status)
+      let error = result.error ?? instead(answer)
       let remedy = LikelySoftware.isPHPSource(answer) ? unrunPHP : nil
       return Finding(.guestToken, .failure(error, answer: result.shown, remedy: remedy))
     }

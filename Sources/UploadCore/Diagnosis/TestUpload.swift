@@ -200,7 +200,7 @@ package final class TestUpload {
       return upload.interrupted(arrived: result.arrivedLength)
     }
     // A gateway that fails does not know the outcome of the request.
-    if answer.status < 500 { mayHaveCreated = false }
+    if answer.status < 500 || answer.fields.haveTusProof { mayHaveCreated = false }
     if asked.method == "PATCH" {
       if answer.status == 413, refusal == nil { refusal = (result.shown, asked.length) }
       if answer.isSuccess {
@@ -212,7 +212,8 @@ package final class TestUpload {
     do throws(TusError) {
       try upload.receive(status: answer.status, fields: answer.fields, afterMilliseconds: result.contentMilliseconds)
     } catch {
-      if case (.address, .refused(method: "POST", _)) = (aim, error) { return remove() }
+      // The server may take no upload of this kind. A failure concerns every one.
+      if case (.address, .refused(method: "POST", ..<500)) = (aim, error) { return remove() }
       guard error == .locked, locks < Limits.lockQuestionCount else {
         return fail(result.error ?? .tus(error.redacted(secrets)), result)
       }

@@ -71,7 +71,10 @@ package enum TusChecks {
     } else if let offer {
       return Finding(.tus, .ok("tus 1.0.0 at " + path + list(of: offer)))
     } else if options.shown?.software.isLogin == true || !answer.isSuccess && ![404, 405].contains(answer.status) {
-      return failure(options.error ?? .tus(.notSupported(status: answer.status)), options, at: target, need)
+      let error =
+        LikelySoftware.isLoginInstead(answer)
+        ? UploadError.notFromServer(status: answer.status) : .tus(.notSupported(status: answer.status))
+      return failure(options.error ?? error, options, at: target, need)
     }
     if need.isRequired { return failure(.tus(.notSupported(status: answer.status)), options, at: target, need) }
     return Finding(

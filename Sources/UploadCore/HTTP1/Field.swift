@@ -24,7 +24,10 @@ extension [Field] {
   /// Whether the response is from the server, as far as it says so: what a cache has kept says nothing about now (RFC 9111, 5.1).
   var areFresh: Bool {
     !values(of: "Age").contains { ASCII.decimal($0.utf8) != 0 }
-      && !["Cache-Status", "CF-Cache-Status", "X-Cache", "X-Cache-Status", "X-Proxy-Cache"].contains { showHit($0) }
+      && ![
+        "Cache-Status", "CDN-Cache", "CF-Cache-Status", "X-Cache", "X-Cache-Status", "X-LiteSpeed-Cache",
+        "X-Proxy-Cache",
+      ].contains { showHit($0) }
   }
 
   /// Whether a cache says in this field that it has kept the response, as "HIT from cdn", "TCP_HIT", "cache; hit" (RFC 9211) and "STALE" do.

@@ -34,9 +34,11 @@ extension [Field] {
   /// The versions that a tus server names in a 412, separated by commas: its own is in every response. Empty if it names none.
   var offeredTusVersions: String { first("Tus-Version") ?? first(TusFields.resumable.name) ?? "" }
 
-  /// The value of a field with a length or an offset, in decimal digits; nil if it is missing or malformed.
+  /// The value of a field with a length or an offset, in decimal digits; nil if it is missing or malformed, or if there are several that
+  /// contradict each other.
   package func tusNumber(_ name: String) -> Int64? {
-    guard let text = first(name), !text.isEmpty else { return nil }
+    let texts = values(of: name)
+    guard let text = texts.first, !text.isEmpty, texts.allSatisfy({ $0 == text }) else { return nil }
     return ASCII.decimal(text.utf8)
   }
 }

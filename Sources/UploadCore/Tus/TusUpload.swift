@@ -496,9 +496,9 @@ extension TusUpload {
   private mutating func receiveOffset(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
   ) throws(TusError) {
-    if case .somebodyElse = verdict, detours.move(location, toOriginOf: plan.endpoint) { return }
+    if verdict.isElsewhere, detours.move(location, toOriginOf: plan.endpoint) { return }
     switch verdict {
-    case .tus(.offset) where !fields.areFresh: throw .cachedOffset
+    case .tus(.offset) where !fields.areFresh, .tus(.gone) where !fields.areFresh: throw .cachedOffset
     case .tus(.offset(let offset)): try accept(offset, fields, of: location)
     case .tus(.gone): state = .gone(location, replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
@@ -565,7 +565,7 @@ extension TusUpload {
       state = .probing(.locatingNew(new), of: old, claimed: claimed)
     case .locatingNew(let new):
       guard case .tus(.offset(let offset)) = verdict, isProved else {
-        if case .somebodyElse = verdict, moves(new, of: old, claimed) { return }
+        if verdict.isElsewhere, moves(new, of: old, claimed) { return }
         // If that is about this upload, and not about all, the next attempt needs another one.
         if status == 404 || status == 410 { unused = nil }
         throw abandonProbe(of: old, claimed)
@@ -612,6 +612,8 @@ extension TusUpload {
     switch verdict {
     case .tus(.offset(let offset)): return try confirm(patch, offset, at: location, next, isWhole: isWhole)
     case .tus(.success): return try locateAgain(location, patch.offset)
+    case _ where status < 500 && verdict.isElsewhere && detours.move(location, toOriginOf: plan.endpoint):
+      return dropPatches(to: .locating(location))
     case .tus(.gone): return dropPatches(to: .gone(location, replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):

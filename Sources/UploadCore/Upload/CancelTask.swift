@@ -22,7 +22,7 @@ struct CancelTask: Sendable {
   func next() -> TaskStep {
     switch state {
     case .terminating: .ask(TusUpload.termination(of: location, overridesMethod: overridesMethod))
-    case .locating: .ask(HTTPRequest(method: "HEAD", target: location, fields: [TusFields.resumable]))
+    case .locating: .ask(TusUpload.head(of: location))
     case .ended(let isKept): .finished(.cancelled(isKept: isKept))
     }
   }
@@ -31,7 +31,9 @@ struct CancelTask: Sendable {
     let verdict = Verdict.ofTus(status: answer.status, fields: answer.fields)
     switch state {
     case .terminating: try receiveTermination(answer, verdict)
-    case .locating(let error, let unsupported): try receiveLocation(verdict, error, unsupported: unsupported)
+    case .locating(let error, let unsupported):
+      try receiveLocation(
+        answer.isFresh ? verdict : .somebodyElse(status: answer.status), error, unsupported: unsupported)
     case .ended: break
     }
   }

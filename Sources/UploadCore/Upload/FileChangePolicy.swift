@@ -39,6 +39,13 @@ struct FileChangePolicy: Sendable {
     }
   }
 
+  /// The status has changed while the digest was computed.
+  /// - Returns: whether to read the whole file again.
+  mutating func rereadsDigested() -> Bool {
+    defer { hasReread = true }
+    return !hasReread
+  }
+
   /// - Returns: the error of a file that was read again; nil if it is what was sent.
   mutating func compare(sent: String, now: String, isStable: Bool) -> FileError? {
     hasStatusChanged = !(isStable && sent == now)

@@ -82,10 +82,11 @@ struct MultipartTask: Sendable {
 
   // MARK: Responses
 
-  /// Whether a response to a plain endpoint is a captive portal's, so that the form has not reached the server: it asks for a login, and
+  /// Whether a response is a captive portal's, so that the form has not reached the server: it asks for a login, and
   /// nothing proves that it is the server's own. A 401 asks for the credentials of the request (RFC 9110, 15.5.2).
   func isPortals(_ answer: Answer) -> Bool {
-    !request.isForGigHive && !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
+    if request.isForGigHive { return LikelySoftware.isLoginInstead(answer) }
+    return !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {

@@ -458,6 +458,9 @@ extension TusTask {
       if case .tryingPost = state, let refusal = history.refusedPatch { throw refusal }
       throw answer.refusal
     case .unproved(let status): throw .notFromServer(status: status)
+    // A portal's page, as after any other request.
+    case .refused(method: "POST", status: 200..<300) where !answer.fields.haveTusProof:
+      throw .notFromServer(status: answer.status)
     case .notSupported, .refused: throw answer.refusal
     case .offsetBeyond(let sent, let acknowledged) where answer.fields.haveTusProof:
       try beginAnew(because: .offsetBeyond(sent: sent, acknowledged: acknowledged), orElse: error)

@@ -34,7 +34,7 @@
 ///                                              │ ctime       ▼
 ///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401, 403         │ a failure
-///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
+///        │  └▶ hashing ─▶ comparing ─▶ deciding ▼                  ▼
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
@@ -121,7 +121,7 @@ package struct UploadMachine: Sendable {
   package var inFlightCount: Int {
     switch state {
     case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
-    case .deciding, .hashing, .renewingCredentials, .failing, .retrying, .waiting, .finished, .failed: 0
+    case .deciding, .hashing, .comparing, .renewingCredentials, .failing, .retrying, .waiting, .finished, .failed: 0
     }
   }
 
@@ -199,7 +199,10 @@ package struct UploadMachine: Sendable {
       if let change = task.takeUnsaved() { return .save(change) }
       return .await
     case .retrying where endsNow, .waiting where endsNow: end(.cancelled(hasSentAll: false))
-    case .hashing, .rereading: return .await
+    case .hashing, .rereading, .comparing(isAsked: true): return .await
+    case .comparing(isAsked: false):
+      state = .comparing(isAsked: true)
+      return .hash(.wholeFileAgain)
     case .holding(let first, let second):
       state = .rereading(first: first, second: second)
       return .hash(.wholeFileAgain)
@@ -229,7 +232,7 @@ package struct UploadMachine: Sendable {
     switch state {
     case .finished, .failed, .failing: return
     // The sent content may have been stored.
-    case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(outOfTime, sent: .whole))
+    case .hashing, .comparing, .inFlight, .holding, .rereading: recover(from: Interruption(outOfTime, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(outOfTime)
     }
     latest = .nothing
@@ -306,6 +309,8 @@ package struct UploadMachine: Sendable {
   package mutating func handle(_ event: UploadEvent) {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
+    // The server has what it was before.
+    case (.comparing, .failed(.file(_, let change))) where change.isChange: fail(.changedInTransit)
     case (_, .failed(let error)): end(error)
     case (.inFlight(let first, let second), .answered(let answer)):
       latest = .answered(
@@ -328,13 +333,14 @@ package struct UploadMachine: Sendable {
     case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
       state = .inFlight(first: first, second: second)
       if let problem = fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) { fail(problem) }
-    // If the server confirms nothing, this would report the digest of a mixture.
+    // If the server confirms nothing, this could be the digest of a mixture.
     case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed:
-      fail(.changedInTransit)
+      if fileChangePolicy.rereadsDigested() { state = .comparing(isAsked: false) } else { fail(.changedInTransit) }
+    case (.comparing(isAsked: true), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
+      if fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) != nil { return fail(.changedInTransit) }
+      take(.wholeFile(sha256: sent))
     case (.hashing, .hashed(.wholeFileAgain)): refuse(event)
-    case (.hashing, .hashed(let hashed)):
-      state = .deciding
-      do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
+    case (.hashing, .hashed(let hashed)): take(hashed)
     case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
       traits.renew()
       do throws(UploadError) {
@@ -342,10 +348,15 @@ package struct UploadMachine: Sendable {
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, by: answer)) }
-    case (.deciding, _), (.hashing, _), (.inFlight, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
-      (.failing, _), (.retrying, _), (.waiting, _):
+    case (.deciding, _), (.hashing, _), (.comparing, _), (.inFlight, _), (.holding, _), (.rereading, _),
+      (.renewingCredentials, _), (.failing, _), (.retrying, _), (.waiting, _):
       refuse(event)
     }
+  }
+
+  private mutating func take(_ hashed: HashResult) {
+    state = .deciding
+    do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
   }
 
   /// What is not in the table is a bug of the driver or of this machine. Nothing is believed any more; a new machine may succeed.
@@ -551,6 +562,8 @@ extension UploadMachine {
     /// The task decides what comes next.
     case deciding
     case hashing
+    /// The file's status changed while it was hashed, and it is read once more.
+    case comparing(isAsked: Bool)
     /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
     case inFlight(first: HTTPRequest, second: HTTPRequest?)
     /// The same, with the end of the file held back, because the file may have changed and must be read again.
@@ -572,6 +585,7 @@ extension UploadMachine {
       switch self {
       case .deciding: "deciding"
       case .hashing: "hashing"
+      case .comparing: "comparing"
       case .inFlight: "in flight"
       case .holding: "holding"
       case .rereading: "rereading"

@@ -171,13 +171,15 @@ enum UploadTask: Sendable {
     tus?.hasLostRecording ?? false
   }
 
-  /// Whether a response to a whole recording is a captive portal's.
+  /// Whether a response to a whole recording, or to a question about one, is a captive portal's.
   func isPortals(_ answer: Answer) -> Bool {
     switch self {
     case .multipart(let task): task.isPortals(answer)
     case .put(let task): task.isPortals(answer)
     case .webDAV(let task): task.isPortals(answer)
-    case .s3Parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .tus(let task): task.awaitsRecording && LikelySoftware.isLoginInstead(answer)
+    case .deletion: LikelySoftware.isLoginInstead(answer)
+    case .s3Parts, .cancellation, .abort, .presence, .removal: false
     }
   }
 

@@ -33,6 +33,13 @@ struct GigHiveFailure: Sendable {
       remedy: "A text is too long for GigHive's database; the message names its column."),
     GigHiveFailure(words: "sqlstate[22", problem: .valueRefused, remedy: refusedValue),
     GigHiveFailure(words: "sqlstate[01", problem: .valueRefused, remedy: refusedValue),
+    GigHiveFailure(
+      words: "[1049]", problem: nil,
+      remedy: "The database server has no database of GigHive's: install GigHive's database there, or correct its name."
+    ),
+    GigHiveFailure(
+      words: "sqlstate[", problem: nil,
+      remedy: "GigHive's database failed, as the message says. Its log on the server says more."),
     GigHiveFailure(400, words: "unsupported media type", problem: nil, remedy: recordingsOnly),
   ]
 

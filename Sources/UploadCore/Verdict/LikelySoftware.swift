@@ -102,6 +102,9 @@ extension LikelySoftware {
     answer.status == 511 || isPage(answer) && Page(answer).hasPasswordField
   }
 
+  /// Whether a page for a login stands where GigHive has JSON.
+  static func isLoginInstead(_ answer: Answer) -> Bool { answer.isSuccess && asksForPassword(answer) }
+
   /// The start of the content, in lower case.
   private struct Page {
     private let bytes: [UInt8]
@@ -230,6 +233,28 @@ extension LikelySoftware {
   ]
 }
 
+/// What a failure says in words that name its cause, whichever program wrote it.
+extension LikelySoftware {
+  /// What to do about it; nil if it has no such words.
+  static func remedyOfWords(_ answer: Answer) -> String? {
+    guard answer.status == 400 || answer.status >= 500 else { return nil }
+    let page = Page(answer)
+    return telling.first { page.has($0.words) }?.remedy
+  }
+
+  private static let telling: [(words: String, remedy: String)] = [
+    ("no space left on device", "The server's disk is full: free space there."),
+    ("disk quota exceeded", "The quota for the server's disk is used up: free space there, or raise it."),
+    ("read-only file system", "The server's disk is read-only, as after an error: check it there (dmesg, fsck)."),
+    (": permission denied", "The server's program may not write there: correct the owner of its directory."),
+    ("plain http request was sent to https port", usesTLS), ("plain http to an ssl-enabled server port", usesTLS),
+    ("http request to an https server", usesTLS),
+    ("no available server", "Traefik has nothing to pass requests on to." + programBehind),
+  ]
+
+  private static let usesTLS = "That port takes only https: the server's address must begin with https://."
+}
+
 extension LikelySoftware {
   /// What to do about a response of this program, as sentences that name its setting; nil if its status says enough or the
   /// program is not known.
@@ -272,6 +297,9 @@ extension LikelySoftware {
     case .squid: LikelySoftware.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload, Tus-Max-Size (tusd: -max-size)." : nil
     case .varnish: LikelySoftware.ofVarnish(status)
+    case .unknown where status == 502 || status == 504:
+      "Something in front of the server got no answer, or none in time, from the program behind it."
+        + LikelySoftware.programBehind
     case .gigHive, .unknown: nil
     }
   }

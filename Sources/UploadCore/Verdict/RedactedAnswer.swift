@@ -33,6 +33,7 @@ public struct RedactedAnswer: Equatable, Sendable {
     software = LikelySoftware(of: answer)
     remedy =
       GigHiveFailure(status: answer.status, json: try? JSONReader.read(answer.content))?.remedy
+      ?? LikelySoftware.remedyOfWords(answer)
       ?? software.remedy(status: status, to: request, hasCredentials: hasCredentials)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }

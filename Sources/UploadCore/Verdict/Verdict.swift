@@ -35,6 +35,14 @@ extension Verdict {
     }
   }
 
+  /// Whether it allows that the upload is at another address: nothing there knows it.
+  var isElsewhere: Bool {
+    switch self {
+    case .tus(.gone), .somebodyElse: true
+    case .tus, .gigHive: false
+    }
+  }
+
   /// Whether a tus server says with its 400 to a PATCH that it did not get the whole request. tusd's content starts with its code
   /// for that: after a lost connection, the next request for the upload interrupts the one before.
   package static func isInterruption(_ answer: Answer) -> Bool {

@@ -46,7 +46,10 @@ extension UploadError {
 
   /// ``problem`` with the software that wrote the response; nil if the response says nothing about the error.
   package func problem(by answer: RedactedAnswer) -> String? {
-    guard let name = answer.software.name else { return nil }
+    guard let name = answer.software.name else {
+      guard case .refused(answer.status, let message) = self else { return nil }
+      return UploadError.refusal(answer.status, message, by: "the server")
+    }
     if let failure = failureOfPHP(answer) { return failure }
     switch self {
     case .refused(let status, _) where status == answer.status && answer.software == .loginPage:
@@ -267,6 +270,7 @@ extension UploadError {
     case 413:
       " The file exceeds a limit of the server, or of a proxy in front of it;"
         + " docs/server-setup.md lists these limits."
+    case 507: " The server has no space left for it: free some there."
     case 429, 503: " The server is busy; try again later."
     default: ""
     }

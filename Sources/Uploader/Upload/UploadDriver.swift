@@ -35,6 +35,8 @@ final class UploadDriver: Steppable {
   private let hooks: DriverHooks
   private var composer: RequestComposer
   private var hasWarnedOfLocation = false
+  /// Where the last request for an upload at another origin than the server's went.
+  private var otherOrigin: String?
   /// When it is cancelled, although its request has not ended; nil for never.
   private var finishUntil: Int64?
   /// The time of the last step, on the monotonic clock.
@@ -235,6 +237,7 @@ final class UploadDriver: Steppable {
   }
 
   private func save(_ change: RecordChange) throws(UploadError) {
+    if case .moved = change, let otherOrigin { warn(ofLocation: otherOrigin) }
     do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
       if change.mustBeSaved { return machine.handle(.failed(error)) }
       if case .parts = change { return }
@@ -292,6 +295,7 @@ final class UploadDriver: Steppable {
   private func mayBegin() -> Bool { takeFittingSlot() && slots?.mayConnect(slot, nowMilliseconds: now) ?? true }
 
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
+    if request.target.origin != machine.origin, !request.isRedirected { otherOrigin = request.target.origin }
     if isPaused {
       shared.configuration.diagnostics?("* pausing because of the rate timetable")
       activity = .held(request, choice)

@@ -40,11 +40,13 @@ final class Findings {
     return error.commandRemedy
   }
 
+  private static let quoted: [LikelySoftware] = [.gigHive, .php, .phpError, .tus, .unknown]
+
   /// What failed. The text of a known program's page is left out: its remedy says more.
   private static func problem(of error: UploadError, _ answer: RedactedAnswer?, _ remedy: String?) -> String {
     guard let answer, let known = remedy ?? answer.remedy else { return error.problem(after: answer) }
     var error = error
-    if case .refused(let status, _) = error, known == answer.remedy, ![.php, .phpError].contains(answer.software) {
+    if case .refused(let status, _) = error, known == answer.remedy, !quoted.contains(answer.software) {
       error = .refused(status: status, message: "")
     }
     // The remedy says what to do, except about limits.

@@ -39,10 +39,10 @@ struct ServerExamination {
         boundary, hasTus: tus != nil && request.uploadProtocol == .automatic,
         hasAlternative: request.isForGigHive && !isAbsent)
     }
-    if tus != nil { examinePatches() }
+    let takesPatches = tus != nil && examinePatches()
     let content = ContentExamination(request, prober, boundary, findings)
     // Other tests show the same.
-    if let tus, testLength == nil, !measuresLink, tusNeed != .avoided, TusChecks.terminates(tus) {
+    if takesPatches, let tus, testLength == nil, !measuresLink, tusNeed != .avoided, TusChecks.terminates(tus) {
       content.examineAddress()
     }
     if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
@@ -182,7 +182,8 @@ struct ServerExamination {
     return anonymous.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary))
   }
 
-  private func examinePatches() {
+  /// - Returns: false if uploads over tus would fail.
+  private func examinePatches() -> Bool {
     let shortest = Limits.announcedPatchLengths[0]
     var checks = LimitChecks(
       .patch, needed: shortest, isOnlyCheck: !request.isForGigHive, isAvoided: tusNeed == .avoided)
@@ -193,7 +194,10 @@ struct ServerExamination {
     if checks.isMethodRefused, !request.overridesMethod {
       checks.addOverride(announcePatch(shortest, overridesMethod: true))
     }
-    if let finding = checks.finding { findings.add(finding) }
+    guard let finding = checks.finding else { return true }
+    findings.add(finding)
+    if case .failure = finding.result { return false }
+    return true
   }
 
   private func announcePatch(_ length: Int64, overridesMethod: Bool) -> ProbeResult {

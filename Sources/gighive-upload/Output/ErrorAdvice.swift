@@ -17,6 +17,7 @@ extension UploadError {
     guard isTooLargeAsForm, let answer else { return [] }
     let isUnknown = answer.remedy == nil
     switch answer.request {
+    case .gigHiveForm where answer.software == .apache: return [UploadError.tusForLargeFiles, UploadError.whichLimit]
     case .gigHiveForm: return [UploadError.tusForLargeFiles]
     case .otherForm: return isUnknown ? [LikelySoftware.limitsOfForms] : []
     case .other: return isUnknown ? [LikelySoftware.limitOfTus] : []
@@ -46,6 +47,8 @@ extension UploadError {
     default: false
     }
   }
+
+  private static let whichLimit = "gighive-upload doctor tells Apache's limit from ModSecurity's."
 
   private static let tusForLargeFiles =
     "A GigHive server with tus takes it in parts: --protocol tus, or --threshold for all files from that size."

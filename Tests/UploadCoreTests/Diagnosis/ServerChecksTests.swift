@@ -47,6 +47,11 @@ struct ServerChecksTests {
     }
   }
 
+  @Test func aProgramThatSaysNothingIsToBeLookedAt() throws {
+    let result = ProbeResult(error: .connectionLost(.awaitingAnswer, peer: "192.0.2.1:80", nil))
+    #expect(try remedy(form(result)).contains("Check the port"))
+  }
+
   @Test func aRedirectNamesTheAddressToUse() throws {
     let moved = answered(308, "", [Field("Location", "/band/api/uploads.php?ui=json")])
     #expect(try remedy(form(moved)) == "The server's address is then --server https://gighive/band/.")

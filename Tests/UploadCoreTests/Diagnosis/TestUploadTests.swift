@@ -143,6 +143,11 @@ struct TestUploadTests {
     #expect(steps == ["POST"] && findings.isEmpty)
   }
 
+  /// As with a full disk.
+  @Test(arguments: [500, 507]) func aServerThatFailsToCreateIsReported(status: Int) throws {
+    #expect(try play(.address, [replied(status)]).findings == ["upload-address failure"])
+  }
+
   @Test func aTestOfLimitsGoesOnAtTheEndpoint() throws {
     let (steps, findings) = try play(100, [elsewhere, nobody, at(0, 100), stored(100), replied(204)])
     #expect(steps == ["POST", "PATCH 100", "HEAD", "PATCH 100", "DELETE"])

@@ -73,6 +73,16 @@ struct TusChecksTests {
     }
   }
 
+  /// As an upload calls it, which waits until somebody has logged in.
+  @Test func aPortalsPageIsNotTheServers() throws {
+    let page = "<html><form><input type=password></form></html>"
+    let finding = TusChecks.tus(answered(200, page), nil, at: try TargetURI("https://gighive/files/"), .tusServer)
+    guard case .failure(.notFromServer(status: 200), _, _, _) = finding.result else {
+      Issue.record("\(finding.result)")
+      return
+    }
+  }
+
   @Test func theLargestFileIsCompared() {
     #expect(isWarning(0, size: nil) == nil)
     #expect(isWarning(1000, size: nil) == true && isWarning(1000, size: 1001) == true)

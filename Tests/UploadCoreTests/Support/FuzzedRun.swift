@@ -183,7 +183,7 @@ struct FuzzedRun {
   private mutating func reread() {
     if hasReread { complaint = "read again for the second time" }
     hasReread = true
-    if chance(10) {
+    if !inFlight.isEmpty, chance(10) {
       let end = UploadError.timedOut(.delivering, peer: "hive", limitMilliseconds: 1)
       return handle(.interrupted(Interruption(end, sent: .partial)))
     }

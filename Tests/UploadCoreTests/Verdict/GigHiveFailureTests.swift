@@ -32,6 +32,8 @@ struct GigHiveFailureTests {
     ("Upload failed with code 7", "free space"),
     ("DB connection failed: SQLSTATE[HY000] [2002] Connection refused", "GigHive's database does not run; start it"),
     ("DB connection failed: SQLSTATE[HY000] [1045] Access denied for user 'appuser'", "refuses the password"),
+    ("DB connection failed: SQLSTATE[HY000] [1049] Unknown database 'music_db'", "no database of GigHive's"),
+    ("SQLSTATE[HY000]: General error: 2006 MySQL server has gone away", "database failed, as the message says"),
   ])
   func aFailureThatCanPassIsRepeatedAndHasARemedy(message: String, words: String) throws {
     let content = GigHiveFailureTests.json(message)

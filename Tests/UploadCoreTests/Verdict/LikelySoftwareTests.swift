@@ -198,8 +198,29 @@ struct LikelySoftwareTests {
     for software in LikelySoftware.allCases {
       for status in 200...599 {
         guard let remedy = software.remedy(status: status) else { continue }
-        #expect(remedy.hasSuffix(".") && software.name != nil)
+        #expect(remedy.hasSuffix("."))
       }
     }
+  }
+
+  /// Whichever program says so.
+  @Test(arguments: [
+    (500, "ERR_INTERNAL_SERVER_ERROR: write /data/x: no space left on device", "free space there"),
+    (500, "file_put_contents(): Write failed: Disk quota exceeded", "quota"),
+    (500, "ERR_INTERNAL_SERVER_ERROR: open /data/x: read-only file system", "is read-only"),
+    (500, "ERR_INTERNAL_SERVER_ERROR: open /data/x: permission denied", "owner of its directory"),
+    (400, "<center>The plain HTTP request was sent to HTTPS port</center>", "https://"),
+    (400, "You're speaking plain HTTP to an SSL-enabled server port.", "https://"),
+    (400, "Client sent an HTTP request to an HTTPS server.\n", "https://"),
+    (503, "no available server\n", "Traefik"), (502, "Bad Gateway", "program behind it"),
+    (504, "Gateway Timeout", "program behind it"),
+  ])
+  func aCauseIsKnownByItsWords(status: Int, content: String, words: String) throws {
+    let answer = RedactedAnswer(Answer(status: status, content: bytes(content)), Secrets())
+    #expect(try #require(answer.remedy).contains(words))
+  }
+
+  @Test func aPersonsWordsAreNoCause() {
+    #expect(RedactedAnswer(Answer(status: 403, content: bytes("x: permission denied")), Secrets()).remedy == nil)
   }
 }
