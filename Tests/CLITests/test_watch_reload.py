@@ -95,6 +95,16 @@ def test_what_was_sent_of_a_recording_goes_to_the_new_event(hive, watch, program
     assert record.phase == "delivered"
 
 
+def test_a_reload_says_which_options_need_a_restart(hive, watch, rec, tmp_path):
+    config = configure(tmp_path, stub := hive(), "label = x\n")
+    watching = watch(None, "--config", config)
+    watching.says("watching")
+    configure(tmp_path, stub, f"label = x\non-event = /bin/true\nmetrics = {tmp_path}/a.prom\n")
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("metrics, on-event have changed, which takes effect after a restart.")
+    watching.stop()
+
+
 @pytest.mark.parametrize("former", ["paused", "connecting", "waiting"])
 def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, deaf_port, former):
     stub = hive()

@@ -8,6 +8,8 @@ final class WatchLoop {
   private let finder: UploadFinder
   private let outputs: WatchOutputs
   private let signals: Cancellation
+  /// The first group's, when the watcher started.
+  private var started: WatchArguments?
   private var groups: [WatchGroup] = []
   /// Groups whose options are no longer in force, and whose processes have not ended.
   private var retired: [WatchGroup] = []
@@ -36,6 +38,7 @@ final class WatchLoop {
   /// - Returns: whether another watcher has locked one of the directories.
   func begin(_ arguments: [WatchArguments]) -> Bool {
     var isLocked = false
+    started = arguments[0]
     for arguments in arguments {
       let group = makeGroup(arguments)
       groups.append(group)
@@ -189,6 +192,7 @@ final class WatchLoop {
         throw UsageError("a new state-dir needs a restart.")
       }
       reload(read)
+      noteRestart(read[0])
     } catch {
       outputs.tell(WatchNotice(.warning, error.message + " The old options stay in effect.", .error))
     }
@@ -221,6 +225,14 @@ final class WatchLoop {
         .started,
         "configuration reloaded."
           + (uploads == 0 ? "" : " Uploads that end with the former options: " + String(uploads) + ".")))
+  }
+
+  /// Says which options have changed without effect.
+  private func noteRestart(_ read: WatchArguments) {
+    let names = started.map { read.optionsThatNeedRestart(since: $0) } ?? []
+    if names.isEmpty { return }
+    let text = names.joined(separator: ", ") + (names.count == 1 ? " has" : " have")
+    outputs.tell(WatchNotice(.warning, text + " changed, which takes effect after a restart.", .warning))
   }
 
   /// The figures of groups that have ended, or are about to.
