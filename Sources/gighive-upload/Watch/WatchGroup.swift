@@ -185,6 +185,8 @@ final class WatchGroup {
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }
+    // As long as it is not known what was there, nothing is known to be wanted, or not to be.
+    if arguments.existing == .skip, directory.existing == nil { return false }
     defer { inspector.forgetFileSystem() }
     return inspector.claim(path, below: directory.path, existing: directory.existing)
   }
