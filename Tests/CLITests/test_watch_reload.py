@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from program import wait_until
+from records import records
 from uploads import of_kind
 from watching import configure, got, has, reload, section, times_sent, wait_for_status, write
 
@@ -72,6 +73,36 @@ def test_over_tus_the_request_is_completed_and_the_rest_is_sent_with_the_new_opt
     (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
     assert got(stub) == ["After"] and all(request.complete for request in patches), patches
     assert sum(request.body_bytes for request in [create, *patches]) == file.stat().st_size
+
+
+def test_what_was_sent_of_a_recording_goes_to_the_new_event(hive, watch, program, rec, tmp_path):
+    """And nothing is left that would keep the file."""
+    stub = hive("PATCH/slow-read=1000000@1")
+    text = "protocol = tus\nchunk-size = 3M\nlabel = x\nafter = remove\norg-name = %s\n"
+    config = configure(tmp_path, stub, text % "Before")
+    file = write(rec / "a.wav", 9_000_000)
+    size = file.stat().st_size
+    watching = watch(None, "--config", config)
+    body_has_begun(stub)
+    configure(tmp_path, stub, text % "After")
+    reload(watching)
+    watching.says("a.wav: removed after its delivery.")
+    watching.stop()
+    (recording,) = stub.recordings
+    assert recording.org_name == "After" and not file.exists()
+    assert sum(request.body_bytes for request in of_kind(stub, "create") + of_kind(stub, "patch")) == size
+    (record,) = records(program)
+    assert record.phase == "delivered"
+
+
+def test_a_reload_says_which_options_need_a_restart(hive, watch, rec, tmp_path):
+    config = configure(tmp_path, stub := hive(), "label = x\n")
+    watching = watch(None, "--config", config)
+    watching.says("watching")
+    configure(tmp_path, stub, f"label = x\non-event = /bin/true\nmetrics = {tmp_path}/a.prom\n")
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("metrics, on-event have changed, which takes effect after a restart.")
+    watching.stop()
 
 
 @pytest.mark.parametrize("former", ["paused", "connecting", "waiting"])

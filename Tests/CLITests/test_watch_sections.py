@@ -130,3 +130,21 @@ def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tm
     has(stub, first, *files)
     watching.stop()
     assert sorted(got(stub)) == ["Film", "Film", "Rec"]
+
+
+def test_while_the_list_of_what_was_there_is_damaged_nothing_is_removed_or_begun(hive, watch, tmp_path, program):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    skipping = section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x", existing="skip")
+    watching = watch(None, "--config", configure(tmp_path, stub, skipping), named=False)
+    watching.says("watching")
+    watching.stop()
+    (there,) = program.state.glob("watch-*.start")
+    content = there.read_bytes()
+    there.write_bytes(content[:-1])
+    text = section(tmp_path / "rec", after="remove", label="x") + skipping
+    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
+    has(stub, file)
+    watching.says("a.wav was kept: another section of the configuration cannot tell now whether it needs it.")
+    watching.stop()
+    assert file.exists() and not any(record.document["endpoint"].startswith(other.url) for record in records(program))

@@ -253,7 +253,7 @@ package struct IndexKey: Equatable, Sendable {
   }
 
   /// The unfinished upload of the file at this path, whatever its destination.
-  static func anyPath(_ record: UploadRecord) -> IndexKey { IndexKey(.anyPath, [record.file.path.bytes]) }
+  package static func anyPath(_ path: LocalPath) -> IndexKey { IndexKey(.anyPath, [path.bytes]) }
 
   /// The same by the file on disk, whatever its name.
   static func anyFile(_ record: UploadRecord) -> IndexKey {

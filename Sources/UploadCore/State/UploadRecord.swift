@@ -236,7 +236,7 @@ extension UploadRecord {
   package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
 
   /// The keys by which unfinished uploads of the same file are found, to whatever destination.
-  package var fileKeys: [IndexKey] { [.anyPath(self)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
+  package var fileKeys: [IndexKey] { [.anyPath(file.path)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
 
   /// Of its file and content, of its path as long as it is open, and of the recording that it can delete.
   private var uploadKeys: [IndexKey] {

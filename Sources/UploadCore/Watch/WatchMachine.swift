@@ -508,6 +508,7 @@ extension WatchMachine {
     switch failure.concern ?? .file {
     case .file where failure.isConflict:
       candidates[index].dueAt = now + Limits.watchConflictMilliseconds
+      candidates[index].waitReason = failure.message
       health.noteInconclusive(now: now)
       report.notices.append(retryNotice(index, failure.message))
     // It was sent in full several times, and the server failed each time: perhaps it would fail with any recording.

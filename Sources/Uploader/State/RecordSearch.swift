@@ -315,6 +315,29 @@ package final class UploadFinder {
     } catch { return UploadFinder.needsNoRecord(error) }
   }
 
+  /// An unfinished upload of the file to another event of the same server goes to the request's event: the options have changed since it
+  /// began, and nothing of it is sent again. While another process is working on it, it stays.
+  /// - Parameter events: those for which the file is sent, too, whose uploads stay.
+  package func redirect(_ request: UploadRequest, unlessTo events: [String]) {
+    func isOutdated(_ record: UploadRecord) -> Bool {
+      record.destination.endpoint == request.endpoint && record.destination.event != request.event
+        && record.file.path == request.file && record.unfinished != nil && !record.mayBeStored
+        && !events.contains(record.destination.event)
+    }
+    for id in directory.begunRecords(at: request.file) {
+      guard let found = try? directory.current(id), isOutdated(found),
+        let search = try? RecordSearch.locked(directory, usesIndex: true),
+        let kept = try? LockedRecord.reopen(id, in: directory), isOutdated(kept.record)
+      else { continue }
+      var record = kept.record
+      record.destination = RecordedDestination(
+        endpoint: request.endpoint, event: request.event, uploadedAs: record.destination.uploadedAs)
+      record.note = request.note
+      search.endIndexing(with: record, previous: kept.record)
+      try? kept.update { $0 = record }
+    }
+  }
+
   /// Whether that failed because there is nothing to send. What may pass, such as an upload of other content in progress, says nothing.
   private static func needsNoRecord(_ error: UploadError) -> Bool {
     switch error {

@@ -207,10 +207,16 @@ extension StateDirectory {
 extension StateDirectory {
   /// The record of an upload of the file at this path that was begun and is not delivered, as far as the index knows.
   func begunRecord(_ request: UploadRequest, _ identity: FileIdentity) -> String? {
-    guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
-    let sought = UploadRecord(sought: request, request.file, identity)
-    let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
-    return entries.lazy.map { RecordName(number: $0.number, isDelivered: false) }.first { exists($0.text) }?.id
+    begunRecords(.path(UploadRecord(sought: request, request.file, identity))).first
+  }
+
+  /// The same for all uploads of the file at this path, to whatever destination.
+  func begunRecords(at path: LocalPath) -> [String] { begunRecords(.anyPath(path)) }
+
+  private func begunRecords(_ key: IndexKey) -> [String] {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return [] }
+    let entries = (try? index.entries(key, limit: Limits.indexCandidateCount)) ?? []
+    return entries.map { RecordName(number: $0.number, isDelivered: false) }.filter { exists($0.text) }.map { $0.id }
   }
 }
 

@@ -59,7 +59,7 @@ final class FileInspector {
     if isKnown(key) { return .known }
     var found = WatchedFile(key: key, seen: FileSighting(status, on: kind))
     // The worker reports errors in its description.
-    if let request = try? arguments.sending.request(for: BatchFile(path: file, foundBelow: root)) {
+    if let request = request(path, below: root) {
       switch finder.find(request, status, hasStableInodes: kind == .stable) {
       case .delivered: return .delivered(key: key)
       case .begun(let pause): (found.isBegun, found.pause) = (true, pause)
@@ -80,11 +80,15 @@ final class FileInspector {
     case .unknown: return false
     case .nothing, .known, .delivered: return !takeBar()
     case .file:
-      let file = BatchFile(path: LocalPath(bytes: path), foundBelow: root)
       // Without a description, perhaps because its sidecar cannot be read now.
-      guard let request = try? arguments.sending.request(for: file) else { return false }
-      return finder.begin(request)
+      return request(path, below: root).map { finder.begin($0) } ?? false
     }
+  }
+
+  /// The request for a file.
+  /// - Returns: nil if there is an error in its description.
+  func request(_ path: [UInt8], below root: LocalPath) -> UploadRequest? {
+    try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), foundBelow: root))
   }
 
   private func directory(of file: LocalPath, below root: LocalPath) throws(SystemError) -> OpenDirectory {

@@ -106,6 +106,17 @@ final class WatchArguments {
     cleanerArguments = WatchArguments.worker(.clean, options, sending, state)
   }
 
+  /// Those of the whole watcher, which need a restart, beside `state-dir`.
+  private static let ofWholeWatcher: [Option] = [.metrics, .onEvent, .quiet]
+
+  /// The names of those that are others than these.
+  func optionsThatNeedRestart(since started: WatchArguments) -> [String] {
+    func value(_ option: Option, _ arguments: WatchArguments) -> [UInt8]? {
+      arguments.sending.options.last { $0.option == option }?.argument.bytes
+    }
+    return WatchArguments.ofWholeWatcher.filter { value($0, self) != value($0, started) }.map { $0.name }
+  }
+
   /// Whether both do the same. Options of the whole watcher need a restart.
   func isSame(as other: WatchArguments) -> Bool { directories == other.directories && identity == other.identity }
 
@@ -113,7 +124,7 @@ final class WatchArguments {
   var identity: [UInt8] {
     var identity: [UInt8] = []
     for argument in workerArguments { identity += argument + [0] }
-    for given in sending.options where ![.metrics, .onEvent, .quiet].contains(given.option) {
+    for given in sending.options where !WatchArguments.ofWholeWatcher.contains(given.option) {
       identity += Array(given.option.name.utf8) + [UInt8(ascii: "=")] + given.argument.bytes + [0]
     }
     return identity

@@ -1,12 +1,24 @@
 import CShims
 import Uploader
 
+/// What a group asks the others.
+struct OtherGroups {
+  /// Whether recordings may be removed because space runs short.
+  let mayClean: () -> Bool
+  /// See ``WatchLoop/claim(_:for:)``. Asked before a file is removed, and when it is given to the worker, so that a `clean` that somebody
+  /// else runs keeps it, too.
+  let claim: ([UInt8]) -> Bool
+  /// The events for which others send a file; nil if one of them cannot tell.
+  let events: ([UInt8]) -> [String]?
+}
+
 /// A group of directories with its worker: carries out what its ``WatchMachine`` decides.
 final class WatchGroup {
   let arguments: WatchArguments
   private(set) var machine: WatchMachine
   private let directories: WatchedDirectories
   private let inspector: FileInspector
+  private let finder: UploadFinder
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
   private let space: WatchSpace?
@@ -34,6 +46,7 @@ final class WatchGroup {
     machine = WatchMachine(arguments.settings, seed: seed)
     directories = WatchedDirectories(arguments, inotify, roots, firstOwner: firstOwner, tell: tell)
     inspector = FileInspector(arguments, finder)
+    self.finder = finder
     space = WatchSpace(arguments, directories.all)
     setAsideList = SetAsideList(arguments)
   }
@@ -172,8 +185,23 @@ final class WatchGroup {
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }
+    // As long as it is not known what was there, nothing is known to be wanted, or not to be.
+    if arguments.existing == .skip, directory.existing == nil { return false }
     defer { inspector.forgetFileSystem() }
     return inspector.claim(path, below: directory.path, existing: directory.existing)
+  }
+
+  /// The event for which it sends a file; nil if there is an error in the description of the file.
+  func event(of path: [UInt8]) -> String? {
+    directories.directory(of: path).flatMap { inspector.request(path, below: $0.path)?.event }
+  }
+
+  /// A part that was sent for an event that no section names any more is of use for the one that this group names.
+  private func redirect(_ path: [UInt8], below root: LocalPath, _ others: OtherGroups) {
+    guard arguments.sending.isForGigHive, let request = inspector.request(path, below: root),
+      let events = others.events(path)
+    else { return }
+    finder.redirect(request, unlessTo: events)
   }
 
   func takeDelivered() -> [[UInt8]] {
@@ -190,15 +218,11 @@ final class WatchGroup {
   // MARK: The step
 
   /// Does what is possible without waiting.
-  /// - Parameters:
-  ///   - mayClean: whether recordings may be removed because space runs short.
-  ///   - claim: see ``WatchLoop/claim(_:for:)``. Asked before a file is removed, and when it is given to the worker, so that a `clean` that
-  ///     somebody else runs keeps it, too.
   /// - Returns: when to come back at the latest (monotonic clock).
-  func step(now: Int64, mayClean: () -> Bool, claim: ([UInt8]) -> Bool) -> Int64 {
+  func step(now: Int64, _ others: OtherGroups) -> Int64 {
     // Nor does an open directory keep its drive from being unmounted.
     defer { inspector.forgetFileSystem() }
-    stepWorker(now, claim)
+    stepWorker(now, others)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
       checkAt = now
@@ -216,8 +240,8 @@ final class WatchGroup {
     recallSetAside(now)
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     let isFree = machine.block == nil || machine.block == .formerUpload
-    for notice in stepSpace(now, mayClean: { isFree && mayClean() }, claim) { tell(notice) }
-    var until = min(act(now, claim), space?.due ?? .max)
+    for notice in stepSpace(now, mayClean: { isFree && others.mayClean() }, others) { tell(notice) }
+    var until = min(act(now, others), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
     writeSetAside(now)
@@ -276,7 +300,7 @@ final class WatchGroup {
     credentialKeys = keys
   }
 
-  private func act(_ now: Int64, _ claim: ([UInt8]) -> Bool) -> Int64 {
+  private func act(_ now: Int64, _ others: OtherGroups) -> Int64 {
     for _ in 0..<Limits.watchScanStep {
       switch machine.next(now: now) {
       case .inspect(let path): inspect(path, asksForWriters: true, now)
@@ -284,7 +308,8 @@ final class WatchGroup {
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
         guard let directory = directories.directory(of: path), let task = machine.give(path) else { break }
-        _ = claim(path)
+        _ = others.claim(path)
+        redirect(path, below: directory.path, others)
         worker?.give(path, below: directory.path, task)
       case .startWorker: startWorker(now)
       case .closeInput:
@@ -310,10 +335,10 @@ final class WatchGroup {
     }
   }
 
-  private func stepWorker(_ now: Int64, _ claim: ([UInt8]) -> Bool) {
+  private func stepWorker(_ now: Int64, _ others: OtherGroups) {
     guard let worker else { return }
     let unixSeconds = shim_unix_seconds()
-    let end = worker.step(mayRemove: claim) {
+    let end = worker.step(mayRemove: others.claim) {
       machine.handle($0, now: now, unixSeconds: unixSeconds)
       if case .delivered = $0.kind {
         space?.noteDelivery()
@@ -328,10 +353,10 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  private func stepSpace(_ now: Int64, mayClean: () -> Bool, _ claim: ([UInt8]) -> Bool) -> [WatchNotice] {
+  private func stepSpace(_ now: Int64, mayClean: () -> Bool, _ others: OtherGroups) -> [WatchNotice] {
     guard let space else { return [] }
     let wasCleaning = space.isCleaning
-    let notices = space.step(now: now, mayClean: mayClean, mayRemove: claim) {
+    let notices = space.step(now: now, mayClean: mayClean, mayRemove: others.claim) {
       machine.handle($0, now: now, unixSeconds: shim_unix_seconds())
       hasChanged = true
     }
@@ -357,9 +382,9 @@ final class WatchGroup {
 
   /// Reads the last events of its processes, after they were asked to end. Their interruption is not reported.
   /// - Returns: whether they have ended.
-  func hasEnded(now: Int64, claim: ([UInt8]) -> Bool) -> Bool {
-    stepWorker(now, claim)
-    _ = stepSpace(now, mayClean: { false }, claim)
+  func hasEnded(now: Int64, _ others: OtherGroups) -> Bool {
+    stepWorker(now, others)
+    _ = stepSpace(now, mayClean: { false }, others)
     for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
     writeSetAside(.max)
     return isIdle

@@ -8,6 +8,8 @@ final class WatchLoop {
   private let finder: UploadFinder
   private let outputs: WatchOutputs
   private let signals: Cancellation
+  /// The first group's, when the watcher started.
+  private var started: WatchArguments?
   private var groups: [WatchGroup] = []
   /// Groups whose options are no longer in force, and whose processes have not ended.
   private var retired: [WatchGroup] = []
@@ -36,6 +38,7 @@ final class WatchLoop {
   /// - Returns: whether another watcher has locked one of the directories.
   func begin(_ arguments: [WatchArguments]) -> Bool {
     var isLocked = false
+    started = arguments[0]
     for arguments in arguments {
       let group = makeGroup(arguments)
       groups.append(group)
@@ -74,7 +77,7 @@ final class WatchLoop {
       stepRetired(now)
       var until = networkAt
       for group in groups {
-        let next = group.step(now: now, mayClean: { mayClean }, claim: { claim($0, for: group) })
+        let next = group.step(now: now, others(than: group))
         until = min(until, next)
         if tellOthers(of: group, now) { until = now }
       }
@@ -85,6 +88,24 @@ final class WatchLoop {
   }
 
   // MARK: Directories of several groups
+
+  private func others(than group: WatchGroup) -> OtherGroups {
+    OtherGroups(
+      mayClean: { self.mayClean }, claim: { self.claim($0, for: group) }, events: { self.events(of: $0, for: group) })
+  }
+
+  /// The events for which other groups send a file.
+  /// - Returns: nil if one of them cannot tell.
+  private func events(of path: [UInt8], for group: WatchGroup) -> [String]? {
+    var events: [String] = []
+    for path in inotify.paths(of: LocalPath(bytes: path)) {
+      for other in groups where other !== group && other.watches(path.bytes) {
+        guard let event = other.event(of: path.bytes) else { return nil }
+        events.append(event)
+      }
+    }
+    return events
+  }
 
   /// All other groups that are to send a file make sure that it stays until they have, by whichever path they know it.
   /// - Returns: false if one of them cannot do so now, or the path is none of the group's.
@@ -171,6 +192,7 @@ final class WatchLoop {
         throw UsageError("a new state-dir needs a restart.")
       }
       reload(read)
+      noteRestart(read[0])
     } catch {
       outputs.tell(WatchNotice(.warning, error.message + " The old options stay in effect.", .error))
     }
@@ -205,6 +227,14 @@ final class WatchLoop {
           + (uploads == 0 ? "" : " Uploads that end with the former options: " + String(uploads) + ".")))
   }
 
+  /// Says which options have changed without effect.
+  private func noteRestart(_ read: WatchArguments) {
+    let names = started.map { read.optionsThatNeedRestart(since: $0) } ?? []
+    if names.isEmpty { return }
+    let text = names.joined(separator: ", ") + (names.count == 1 ? " has" : " have")
+    outputs.tell(WatchNotice(.warning, text + " changed, which takes effect after a restart.", .warning))
+  }
+
   /// The figures of groups that have ended, or are about to.
   private func hand(_ ended: [WatchGroup], to groups: [WatchGroup]) {
     let successors = groups.map {
@@ -216,7 +246,7 @@ final class WatchLoop {
   }
 
   private func stepRetired(_ now: Int64) {
-    for group in retired where group.hasEnded(now: now, claim: { claim($0, for: group) }) {
+    for group in retired where group.hasEnded(now: now, others(than: group)) {
       retired.removeAll { $0 === group }
       hand([group], to: groups)
       for other in groups { other.noteEnd(of: group) }
@@ -236,7 +266,7 @@ final class WatchLoop {
       let now = shim_monotonic_milliseconds()
       outputs.step(now: now)
       // All of them, even while the first one has not ended.
-      let ended = groups.map { group in group.hasEnded(now: now, claim: { claim($0, for: group) }) }
+      let ended = groups.map { group in group.hasEnded(now: now, others(than: group)) }
       if ended.allSatisfy({ $0 }) { break }
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true

@@ -65,6 +65,13 @@ extension WatchMachineTests {
     }
   }
 
+  @Test func whatAnotherProcessWorksOnSaysSo() {
+    var station = station(WorkerEvent.Failure("busy.", exitCode: Int64(ExitCode.conflict), .file), of: ["/a.wav"])
+    while station.machine.report.totals.failedCount == 0 { station.run(until: station.now + 1000) }
+    let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
+    #expect(shown.postponed.map { $0.message } == ["busy."] && shown.waitingCount == 1)
+  }
+
   @Test func whatIsSetAsideSaysUntilWhen() {
     var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, again: .rarely), of: ["/a.wav"])
     station.run(until: 10 * minute)

@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 import Testing
 
@@ -42,6 +43,54 @@ struct UploadFinderTests {
     let finder = try finder()
     #expect(try begin("a.wav", finder) && begin("missing.wav", finder))
     #expect(try bench.open().records(.open).isEmpty)
+  }
+
+  private func request(_ name: String, band: String) throws -> UploadRequest {
+    var (request, form) = (try request(name), EventForm())
+    form.orgName = band
+    request.destination = .gigHive(try TargetURI("https://hive/"), form)
+    request.hasDefaultEventDate = true
+    request.note = band
+    return request
+  }
+
+  /// The options have changed while it was interrupted. What another section names stays, and so does what may be stored.
+  @Test(arguments: [["Two"], ["One", "Two"]], [false, true])
+  func anInterruptedUploadGoesToTheEventThatIsNamedNow(_ others: [String], mayBeStored: Bool) throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    for _ in 0..<1000 where !finder.begin(try request("a.wav", band: "One")) { usleep(5000) }
+    let began = try bench.open().records(.open)[0]
+    do {
+      let kept = try #require(try LockedRecord.reopen(began.id, in: try bench.open()))
+      try kept.update {
+        $0.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", offset: 500)
+        if mayBeStored { $0.unfinished?.failure = .mayBeStored }
+      }
+    }
+    let now = try request("a.wav", band: "Now")
+    finder.redirect(now, unlessTo: others)
+    let isRedirected = !others.contains("One") && !mayBeStored
+    let record = try bench.open().record(began.id)
+    #expect(record.destination.event == (isRedirected ? "Now" : "One") && record.note == (isRedirected ? "Now" : "One"))
+    #expect(record.offset == 500 && record.remote?.url == "https://hive/files/1")
+    // The index knows it.
+    var status = shim_file_status()
+    _ = shim_stat(now.file.cName, &status)
+    let found = finder.find(now, status, hasStableInodes: true)
+    #expect(found == (isRedirected ? .begun(nil) : .unknown))
+  }
+
+  @Test func anotherServersUploadKeepsItsEvent() throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    for _ in 0..<1000 where !finder.begin(try request("a.wav", band: "One")) { usleep(5000) }
+    var other = try request("a.wav", band: "Now")
+    if case .gigHive(_, let form) = other.destination {
+      other.destination = .gigHive(try TargetURI("https://other/"), form)
+    }
+    finder.redirect(other, unlessTo: [])
+    #expect(try bench.open().records(.open).map { $0.destination.event } == ["One"])
   }
 
   /// With other content, that one does not keep the file from being removed.
