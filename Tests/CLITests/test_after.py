@@ -44,7 +44,7 @@ def test_a_file_is_kept_unless_something_else_is_said(hive, program, recording):
     ("asset/vanish", "no longer has it"),
     ("asset/wrong-size", "different content"),
     ("media/vanish", "GigHive still lists it, but no longer has its file."),
-    ("media/malformed-header=Age: 60", "did not confirm"),
+    ("media/malformed-header=Age: 60", "a cache in front of GigHive answered"),
     ("media/status=403", "Use --trust-server"),
 ])
 def test_a_file_stays_unless_gighive_proves_that_it_has_it(hive, program, recording, fault, words):

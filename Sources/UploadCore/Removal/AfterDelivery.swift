@@ -41,6 +41,7 @@ extension AfterDelivery {
     case .different: .different
     case .withoutFile: .withoutFile
     case .misnamed: .misnamed
+    case .cached: .cached
     case .hidden: trustsServer ? nil : .hidden
     }
   }

@@ -21,6 +21,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case misnamed
   /// GigHive's database has it, but these credentials may not look at its file.
   case hidden
+  /// A cache answered instead of GigHive.
+  case cached
   /// The server did not answer the question, and why.
   case unanswered(UploadError)
   /// The program was told to end.
@@ -86,7 +88,8 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .unanswered, .interrupted, .needed, .perhapsNeeded, .open, .beingWritten, .unusableDirectory, .otherFileSystem,
+    case .cached, .unanswered, .interrupted, .needed, .perhapsNeeded, .open, .beingWritten, .unusableDirectory,
+      .otherFileSystem,
       .busy, .state,
       .noSpace, .leftBehind:
       true

@@ -49,7 +49,8 @@ struct PresenceTask: Sendable {
       } else {
         state = .known(isSame ? .misnamed : .different)
       }
-    case .gigHive(.absent) where answer.isFresh: state = .known(.absent)
+    case .gigHive(.recording) where !answer.isFresh, .gigHive(.absent) where !answer.isFresh: state = .known(.cached)
+    case .gigHive(.absent): state = .known(.absent)
     case .gigHive, .tus, .somebodyElse: throw answer.noConfirmation
     }
   }
@@ -58,7 +59,7 @@ struct PresenceTask: Sendable {
   private func judgeFile(_ answer: Answer) throws(UploadError) -> Presence {
     switch answer.status {
     case 401, 403: return .hidden
-    case _ where !answer.isFresh: throw answer.noConfirmation
+    case _ where !answer.isFresh: return .cached
     case 200:
       guard let length = answer.fields.first("Content-Length").flatMap({ ASCII.decimal($0.utf8) }) else {
         throw answer.noConfirmation
@@ -118,4 +119,6 @@ package enum Presence: Equatable, Sendable {
   case misnamed
   /// Its database has the recording, but these credentials may not look at the file.
   case hidden
+  /// A cache answered instead of GigHive.
+  case cached
 }

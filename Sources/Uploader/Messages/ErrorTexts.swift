@@ -228,7 +228,7 @@ extension TusError {
       "the server claims to have " + SizeText.exact(acknowledged) + ", but was sent only " + SizeText.exact(sent)
         + ". Send the file again."
     case .startsOver(.offsetBeyond(let sent, let acknowledged)):
-      "the server claims to have " + SizeText.exact(acknowledged) + " of an earlier attempt, which sent at most "
+      "the server claims to have " + SizeText.exact(acknowledged) + " of an upload of which it was sent at most "
         + SizeText.exact(sent) + ". The file is sent again from its start."
     case .startsOver(.noOffset(let status)):
       "the server answered " + String(status) + " without saying how much it has of an earlier attempt (no"
@@ -286,6 +286,8 @@ extension KeptReason {
     case .absent: "GigHive no longer has it."
     case .different: "GigHive has different content under its asset number."
     case .withoutFile: "GigHive still lists it, but no longer has its file."
+    case .cached:
+      "a cache in front of GigHive answered, which may not know what GigHive has now."
     case .misnamed: "GigHive does not name its file by its SHA-256, so nothing shows that it has the file."
     case .hidden: "GigHive lists it, but does not let these credentials look at its file."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem

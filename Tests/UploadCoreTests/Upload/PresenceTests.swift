@@ -14,6 +14,8 @@ struct PresenceTests {
     ] as [(Presence, KeptReason)] {
       #expect(after.keptReason(for: presence) == reason && !reason.isTemporary)
     }
+    // The next response may come from the server.
+    #expect(after.keptReason(for: .cached) == .cached && KeptReason.cached.isTemporary)
   }
 
   @Test func onlyADeliveryWithItsNumberAndSHA256CanBeAskedFor() throws {
