@@ -130,7 +130,7 @@ def test_a_list_says_where_a_recording_went_and_what_became_of_its_file(hive, pr
         (line,) = [line for line in lines if f"/{name}  to {stub.url}/  (asset " in line]
         assert line.endswith(remark)
     (tmp_path / "a.mp4").unlink()
-    assert program.run("list").check().out.count("(gone)") == 1
+    assert program.run("list").check().out.count("(removed or renamed since)") == 1
 
 
 # Forgetting.

@@ -106,7 +106,7 @@ def test_the_others_are_resumed(hive, program, recording):
 def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
-    assert program.run("list").out.rstrip().endswith("(asset 1)  (gone)")
+    assert program.run("list").out.rstrip().endswith("(asset 1)  (removed or renamed since)")
     result = program.run("resume", record.id, env=PASSWORD).check()
     assert "already delivered" in result.out and "as asset 1" in result.out and stub.requests == []
     assert program.run("resume", "--all", env=PASSWORD).check().out == f"nothing to resume in {program.state}.\n"

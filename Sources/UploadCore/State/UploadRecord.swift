@@ -89,6 +89,9 @@ extension UploadRecord {
   /// ``UnfinishedUpload/Failure/mayBeStored``
   package var mayBeStored: Bool { unfinished?.failure == .mayBeStored }
 
+  /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete.
+  package var mayOutliveCancelling: Bool { remote == nil && (mayBeStored || lastByteMayBeSent) }
+
   /// The tus upload, also of a delivery.
   package var remote: RemoteUpload? {
     switch state {

@@ -142,8 +142,8 @@ extension Command {
           """,
         text: """
           Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token \
-          that delete needs, until you forget or prune them. A missing file is shown as gone, or as waiting for \
-          its drive if its directory is missing or on another file system.
+          that delete needs, until you forget or prune them. A missing file is shown as gone or removed, or as \
+          waiting for its drive if its directory is missing or on another file system.
           """)
     case .forget:
       .init(
@@ -154,7 +154,8 @@ extension Command {
         text: """
           Drops the records of these uploads, or with --all of all that are delivered, and says what is lost \
           with each: delete needs the token in the record, and a file that is still there is uploaded again by \
-          whatever finds it. The server is not asked: what it has of an unfinished upload expires.
+          whatever finds it. The server is not asked: what it has of an unfinished upload stays until the server \
+          drops it.
           """)
     case .prune:
       .init(

@@ -53,6 +53,9 @@ enum CancelDelete {
       }
       if command == .cancel {
         report.reportRemoval(record, "cancelled", "cancelled.")
+        if record.mayOutliveCancelling {
+          report.warn(id + ": all of it was sent, and the server may have stored it. Look there.")
+        }
       } else {
         report.reportRemoval(
           record, "deleted", ending == .wasGone ? "is no longer there." : "deleted from the server.")

@@ -105,7 +105,7 @@ final class Forget {
   private static func loss(with record: UploadRecord) -> String {
     guard let delivery = record.delivery else {
       let hasPart = record.remote != nil || record.unfinished?.formerURL != nil
-      return hasPart ? " The server keeps the partial upload until it expires." : ""
+      return hasPart ? " The partial upload stays on the server until that drops it." : ""
     }
     let canDelete = delivery.deleteToken != nil && record.assetID != nil && delivery.deletion != .done
     return (canDelete ? " gighive-upload cannot delete it from the server any more." : "")

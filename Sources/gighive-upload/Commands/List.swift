@@ -32,12 +32,12 @@ enum List {
   private static func absence(of record: UploadRecord, in directory: StateDirectory) -> String? {
     let presence = record.locateFile()
     let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
-    guard presence == .gone, record.phase == .delivered, !directory.isRemovalDue(record.id),
-      let removal = try? after?.removal()
-    else { return presence.remark }
-    return switch removal {
+    guard presence == .gone, record.phase == .delivered else { return presence.remark }
+    let removal = directory.isRemovalDue(record.id) ? nil : after
+    return switch try? removal?.removal() {
     case .delete: "removed after its delivery"
     case .move(let target): "moved to " + PrintableText.line(target.text)
+    case nil: "removed or renamed since"
     }
   }
 
