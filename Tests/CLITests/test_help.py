@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT / "Sources" / "Packaging" / "reference"))
 import program_table
 from markdown import reference
 
-COMMANDS = re.findall("^## ([a-z]+)$", (ROOT / "docs" / "reference.md").read_text(), re.MULTILINE)
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
+COMMANDS = re.findall("^## ([a-z]+)$", REFERENCE, re.MULTILINE)
 LAYOUT = (Path(__file__).parent / "help-status.txt").read_text()
 """The output of `help status`. After an intended change: gighive-upload help status > Tests/CLITests/help-status.txt"""
 
@@ -27,16 +28,20 @@ OWN_MEANINGS = {
 """Of exit codes that do not mean the same to every command."""
 
 
+def section(title: str) -> str:
+    """Of the reference."""
+    return REFERENCE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
 def options_of(command: str) -> dict[str, str]:
     """The options of a command, and what each takes as its argument."""
-    section = (ROOT / "docs" / "reference.md").read_text().partition(f"\n## {command}\n")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section.replace("\\|", "|"), re.MULTILINE))
+    every = dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section("Options").replace("\\|", "|"), re.MULTILINE))
+    return {name: every[name] for name in re.findall("`--([a-z0-9-]+)`", section(command))}
 
 
 def settings() -> dict[str, str]:
     """The options that only configuration files and --set take, and what each can be."""
-    section = (ROOT / "docs" / "reference.md").read_text().partition("\n## Configuration files only\n")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\| `([a-z0-9-]+) = ([^`]+)` \|", section, re.MULTILINE))
+    return dict(re.findall(r"^\| `([a-z0-9-]+) = ([^`]+)` \|", section("Configuration files only"), re.MULTILINE))
 
 
 @pytest.fixture
@@ -68,7 +73,7 @@ def joined(text: str) -> str:
 
 
 def test_the_reference_says_what_the_table_says(table):
-    assert reference(table) == (ROOT / "docs" / "reference.md").read_text(), "run `make reference`"
+    assert reference(table) == REFERENCE, "run `make reference`"
 
 
 def test_the_help_looks_like_the_one_on_file(run):

@@ -94,3 +94,10 @@ def test_the_reference_names_every_option(reference, command):
     text = (reference / "reference.md").read_text()
     section = re.search(rf"^## {command}$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
     assert set(re.findall(r"`--([a-z0-9-]+)", section)) == options(command)
+
+
+def test_the_reference_explains_each_option_once(reference):
+    text = (reference / "reference.md").read_text()
+    section = re.search(r"^## Options$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+    named = re.findall(r"^\| (?:`-\w`, )?`--([a-z0-9-]+)", section, re.MULTILINE)
+    assert len(named) == len(set(named)) and set(named) == set().union(*(options(command) for command in COMMANDS))

@@ -17,8 +17,16 @@ def reference(program: Program) -> str:
         name = synopsis.split()[0]
         shown = f"`gighive-upload {synopsis}`".replace("|", "\\|")
         lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
+    common = _common_paragraphs(program)
     for command in program.commands:
-        lines += _command(command)
+        lines += _command(command, common)
+    lines += ["", "## Options"]
+    for paragraph in common:
+        lines += ["", _text(paragraph)]
+    for title in dict.fromkeys(title for command in program.commands for title, _ in command.groups):
+        lines += ["", f"### {title}", "", "| option | meaning |", "| --- | --- |"]
+        own = [option for option in program.options if option.group == title and not option.is_file_only]
+        lines += [f"| {_name(option)} | {_cell(option.text)} |" for option in own]
     lines += ["", "## Configuration files only", "", "Few need these options of a [configuration file](configuration.md). `--set NAME=VALUE` sets them for one command."]
     lines += ["", "| option | meaning |", "| --- | --- |"]
     lines += [f"| `{option.name} = {option.argument or 'yes'}` | {_cell(option.text)} |" for option in program.options if option.is_file_only]
@@ -27,14 +35,18 @@ def reference(program: Program) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _command(command: Command) -> list[str]:
+def _common_paragraphs(program: Program) -> list[str]:
+    """What more than one command says."""
+    every = [paragraph for command in program.commands for paragraph in command.paragraphs]
+    return [paragraph for paragraph in dict.fromkeys(every) if every.count(paragraph) > 1]
+
+
+def _command(command: Command, common: list[str]) -> list[str]:
     lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopses], "```"]
     for paragraph in command.paragraphs:
-        lines += ["", _text(paragraph)]
-    for title, options in command.groups:
-        lines += ["", f"### {command.name}: {title}", "", "| option | meaning |", "| --- | --- |"]
-        lines += [f"| {_name(option)} | {_cell(option.text)} |" for option in options]
-    return lines
+        if paragraph not in common:
+            lines += ["", _text(paragraph)]
+    return [*lines, "", f"[Options](#options): {', '.join(f'`--{option.name}`' for option in command.options)}."]
 
 
 def _name(option: Option) -> str:
