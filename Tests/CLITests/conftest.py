@@ -19,9 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(ROOT / "Tests" / "Support"), str(Path(__file__).resolve().parent)]
 
 from certificates_forge import Forge
+from dav import DAVStub
 from hivestub import HiveStub, make_certificates
 from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust
 from records import only_record
+from s3 import S3Stub
 from secrets_bench import plant
 from tls_servers import Server, drain
 from uploads import TUS, stop
@@ -315,3 +317,24 @@ def deaf_server():
             return f"http://127.0.0.1:{listener.getsockname()[1]}/"
 
         yield deaf_server
+
+
+@pytest.fixture
+def s3():
+    """Starts S3 servers."""
+    with contextlib.ExitStack() as stack:
+
+        def s3(**options) -> S3Stub:
+            stub = S3Stub(**options)
+            stack.callback(stub.stop)
+            return stub
+
+        yield s3
+
+
+@pytest.fixture
+def dav():
+    """A WebDAV server."""
+    stub = DAVStub()
+    yield stub
+    stub.close()

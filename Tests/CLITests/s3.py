@@ -16,6 +16,8 @@ KEY, SECRET = "AKIDEXAMPLE", "hush/5ec2e75ec2e7"
 KEYS = f"aws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"
 """In a profile."""
 
+ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+
 
 def expected_signature(request, region: str, secret: str, names: list[str]) -> str:
     path, _, query = request.path.partition("?")

@@ -5,31 +5,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from dav import DAVStub
 from program import private, wait_until
-from s3 import KEY, SECRET, S3Stub
-
-KEYS = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
-
-
-@pytest.fixture
-def s3():
-    running = []
-
-    def s3(**options):
-        running.append(S3Stub(**options))
-        return running[-1]
-
-    yield s3
-    for stub in running:
-        stub.stop()
-
-
-@pytest.fixture
-def dav():
-    stub = DAVStub()
-    yield stub
-    stub.close()
+from s3 import ENVIRONMENT
 
 
 @pytest.fixture
@@ -44,7 +21,7 @@ def examine(program):
 
 @pytest.fixture
 def examine_s3(examine):
-    def examine_s3(stub, *options, to="s3://bucket/shows/", env=KEYS):
+    def examine_s3(stub, *options, to="s3://bucket/shows/", env=ENVIRONMENT):
         return examine("--s3", to, "--s3-endpoint", stub.url, *options, env=env)
 
     return examine_s3

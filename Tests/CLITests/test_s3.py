@@ -5,23 +5,8 @@ import os
 
 import pytest
 from program import private
-from s3 import KEY, KEYS, SECRET, S3Stub
+from s3 import ENVIRONMENT, KEYS, SECRET
 from watching import write
-
-ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
-
-
-@pytest.fixture
-def s3():
-    running = []
-
-    def s3(**options):
-        running.append(S3Stub(**options))
-        return running[-1]
-
-    yield s3
-    for stub in running:
-        stub.stop()
 
 
 @pytest.fixture

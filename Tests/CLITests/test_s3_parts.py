@@ -4,20 +4,18 @@ import signal
 
 import pytest
 from program import private, wait_until
-from s3 import KEY, KEYS, SECRET, S3Stub
+from s3 import ENVIRONMENT, KEYS, SECRET
 from watching import write
 
 MIB = 2**20
 PART = 8 * MIB
 SIZE = 3 * PART + 5
-ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
 
 
 @pytest.fixture
-def s3():
-    stub = S3Stub()
-    yield stub
-    stub.stop()
+def s3(s3):
+    """One server."""
+    return s3()
 
 
 @pytest.fixture

@@ -4,23 +4,19 @@ import os
 
 import pytest
 from records import only_record, records
-from s3 import KEY, SECRET, S3Stub
-
-KEYS = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+from s3 import ENVIRONMENT
 
 
 @pytest.fixture
-def stub():
-    stub = S3Stub(region="eu-north-1")
-    yield stub
-    stub.stop()
+def stub(s3):
+    return s3(region="eu-north-1")
 
 
 @pytest.fixture
 def send(program, stub, recording):
     """`send` of a recording with a region from the environment."""
     def send(*options, name="a.wav"):
-        env = {**KEYS, "AWS_REGION": "eu-north-1"}
+        env = {**ENVIRONMENT, "AWS_REGION": "eu-north-1"}
         return program.run("send", recording(1000, name=name), "--s3", "s3://bucket/", "--s3-endpoint", stub.url, *options, env=env)
 
     return send
@@ -37,12 +33,12 @@ def failed(program, stub, send):
 
 @pytest.mark.parametrize("env", [{}, {"AWS_REGION": "eu-south-1"}])
 def test_resume_signs_for_the_region_of_the_beginning(program, stub, failed, env):
-    program.run("resume", failed.id, env={**KEYS, **env}).check()
+    program.run("resume", failed.id, env={**ENVIRONMENT, **env}).check()
     assert [request.headers["Authorization"].split("/")[2] for request in stub.requests] == ["eu-north-1"]
 
 
 def test_another_region_can_be_named(program, stub, failed):
-    program.run("resume", failed.id, "--set", "s3-region=eu-west-1", env=KEYS).check()
+    program.run("resume", failed.id, "--set", "s3-region=eu-west-1", env=ENVIRONMENT).check()
     # The server refuses it, and names its own.
     assert [request.command for request in stub.requests] == ["PUT", "PUT"]
 

@@ -4,17 +4,9 @@ import os
 import signal
 
 import pytest
-from dav import DAVStub
 from program import wait_until
 from records import only_record
 from watching import write
-
-
-@pytest.fixture
-def dav():
-    stub = DAVStub()
-    yield stub
-    stub.close()
 
 
 @pytest.fixture
