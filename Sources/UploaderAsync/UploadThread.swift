@@ -1,4 +1,4 @@
-import Glibc
+import CShims
 import Uploader
 
 /// The thread that runs the uploads of one ``AsyncUploader``, one after the other or several at a time.
@@ -92,19 +92,13 @@ func beginThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
-  var (all, before) = (sigset_t(), sigset_t())
-  sigfillset(&all)
-  pthread_sigmask(SIG_SETMASK, &all, &before)
-  defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
   let context = Unmanaged.passRetained(Body(body))
-  var thread = pthread_t()
-  let error = pthread_create(
-    &thread, nil,
+  let error = shim_thread_start(
     {
       // The reference ends here.
       if let context = $0 { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
       return nil
     }, context.toOpaque())
-  if error != 0 { context.release() } else { pthread_detach(thread) }
+  if error != 0 { context.release() }
   return error == 0
 }

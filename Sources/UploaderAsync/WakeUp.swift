@@ -1,11 +1,9 @@
 import CShims
-import Glibc
 import Uploader
 
 /// Makes the loop look for new and cancelled uploads.
 ///
-/// The loop polls it for writability like a caller's output. An eventfd(2) with its highest value is not writable, and reading it makes it
-/// so.
+/// The loop polls it for writability like a caller's output: a full eventfd(2) is not writable, and clearing it makes it so.
 final class WakeUp: CallerOutput, Sendable {
   /// Negative if the system has none left.
   let descriptor: Int32
@@ -20,16 +18,10 @@ final class WakeUp: CallerOutput, Sendable {
   deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }
 
   /// Can be called from any thread. Several calls count as one.
-  func raise() {
-    var value: UInt64 = 0
-    _ = Glibc.read(descriptor, &value, MemoryLayout<UInt64>.size)
-  }
+  func raise() { shim_event_lower(descriptor) }
 
   /// Takes note of it. What was changed before ``raise()`` can be seen afterwards.
-  func write() {
-    var highest = UInt64.max - 1
-    _ = Glibc.write(descriptor, &highest, MemoryLayout<UInt64>.size)
-  }
+  func write() { shim_event_fill(descriptor) }
 
   func admission(nowMilliseconds: Int64) -> UploadAdmission { .open }
 

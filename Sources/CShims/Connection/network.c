@@ -167,3 +167,13 @@ void shim_event_raise(int32_t descriptor) {
     if (write(descriptor, &one, sizeof one) < 0) { /* the flag is up already */ }
     errno = error;
 }
+
+void shim_event_lower(int32_t descriptor) {
+    uint64_t value;
+    if (read(descriptor, &value, sizeof value) < 0) { /* the flag was not up */ }
+}
+
+void shim_event_fill(int32_t descriptor) {
+    uint64_t highest = UINT64_MAX - 1;
+    if (write(descriptor, &highest, sizeof highest) < 0) { /* it is full already */ }
+}

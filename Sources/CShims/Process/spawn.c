@@ -32,11 +32,6 @@ int32_t shim_take_hangup(void) {
     return result;
 }
 
-void shim_event_lower(int32_t descriptor) {
-    uint64_t count;
-    if (read(descriptor, &count, sizeof count) < 0) { /* it was not up */ }
-}
-
 int32_t shim_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0; }
 
 void shim_set_nonblocking(int32_t descriptor) { fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK); }

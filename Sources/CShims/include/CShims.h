@@ -15,6 +15,7 @@
 #include "shim_output.h"
 #include "shim_openssl.h"
 #include "shim_hashing.h"
+#include "shim_thread.h"
 #include "shim_zlib.h"
 #include "shim_components.h"
 #include "shim_machine_checks.h"

@@ -92,3 +92,7 @@ int32_t shim_poll(shim_poll_entry *entries, int32_t count, int64_t milliseconds)
 // eventfd(2): a flag that poll can wait for. shim_event_raise may be called from any thread and from a signal handler.
 int32_t shim_event_create(void);
 void shim_event_raise(int32_t descriptor);
+// Clears the flag.
+void shim_event_lower(int32_t descriptor);
+// Makes it unwritable until the flag is cleared, for those who poll for that.
+void shim_event_fill(int32_t descriptor);

@@ -35,8 +35,6 @@ int32_t shim_inotify_read(
 void shim_watch_signals(int32_t descriptor);
 // Whether SIGHUP has come since the last call.
 int32_t shim_take_hangup(void);
-// Clears the event's flag.
-void shim_event_lower(int32_t descriptor);
 
 // pipe2(2), close-on-exec: the ends for reading and for writing. 0 or -errno.
 int32_t shim_pipe(int32_t ends[2]);
