@@ -381,8 +381,8 @@ extension TusUpload {
       if let moved = detours.takeMoved(isAnswered: true) {
         if let offset = offset(in: verdict, fields) {
           try accept(offset, fields, of: moved)
-        } else if verdict == .tus(.gone), detours.isMisplaced {
-          state = .gone(location, replacement: nil)
+        } else if verdict.mayMeanGone, detours.isMisplaced {
+          state = verdict == .tus(.gone) ? .gone(location, replacement: nil) : probing(moved, claimed: status)
         }
         // Otherwise, it is where the server says that it is.
         return
@@ -508,7 +508,7 @@ extension TusUpload {
       .somebodyElse(status: 410) where plan.options.isCreated:
       state = .gone(location, replacement: nil)
     case .somebodyElse(status: 404), .somebodyElse(status: 410):
-      state = .probing(unused.map { .locatingNew($0) } ?? .creating, of: location, claimed: status)
+      state = probing(location, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
@@ -551,6 +551,11 @@ extension TusUpload {
 
   // MARK: Probing
 
+  /// Somebody without proof says that the upload is gone.
+  private func probing(_ old: TargetURI, claimed: Int) -> State {
+    .probing(unused.map { .locatingNew($0) } ?? .creating, of: old, claimed: claimed)
+  }
+
   private mutating func receive(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, of old: TargetURI, _ claimed: Int,
     from target: TargetURI
@@ -580,7 +585,7 @@ extension TusUpload {
       }
     case .locatingOld(let new):
       switch verdict {
-      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(old, replacement: new)
+      case _ where verdict.mayMeanGone: state = .gone(old, replacement: new)
       case .tus(.offset(let offset)): try accept(offset, fields, of: old)
       case .tus, .gigHive, .somebodyElse: throw abandonProbe(of: old, status)
       }

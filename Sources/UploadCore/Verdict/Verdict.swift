@@ -43,6 +43,14 @@ extension Verdict {
     }
   }
 
+  /// Whether an upload may be gone: only the server itself can say so.
+  var mayMeanGone: Bool {
+    switch self {
+    case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): true
+    case .tus, .gigHive, .somebodyElse: false
+    }
+  }
+
   /// Whether a tus server says with its 400 to a PATCH that it did not get the whole request. tusd's content starts with its code
   /// for that: after a lost connection, the next request for the upload interrupts the one before.
   package static func isInterruption(_ answer: Answer) -> Bool {

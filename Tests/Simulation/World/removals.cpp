@@ -184,8 +184,9 @@ void World::checkRemoval(Inode &inode, const std::string &path) {
     const File &file = files[(size_t)inode.file];
     const std::string what = path + " (" + file.name + ") is removed";
     bool isByOther = scenario.hasOther && kernel.current && kernel.current->isForPlain();
-    // The other section cannot ask whether GigHive still has it.
-    bool wasThere = isByOther && std::count(server.lost.begin(), server.lost.end(), inode.data);
+    // The other section cannot ask whether GigHive still has it. Nor can one that trusts the server and may not look at the file.
+    bool isTold = isByOther || (scenario.trustsServer && server.hidden.count(sha256(inode.data)));
+    bool wasThere = isTold && std::count(server.lost.begin(), server.lost.end(), inode.data);
     if (!wasThere && !isOnServer(inode.data)) return fail(what + ", and the server does not have it");
     if (!isOnOther(inode.data)) return fail(what + ", and another section has not sent it");
     if ((isByOther || scenario.destination != Destination::gigHive) && !scenario.trustsServer) return fail(what + ", and nobody could ask the server");

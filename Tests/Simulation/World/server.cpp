@@ -272,6 +272,7 @@ void Server::noteAnswer(const Request &request, const Answer &answer) {
     if (request.session.line->isAbandoned()) return;
     lockedLast = "";
     std::string target = request.head.target;
+    if (target.rfind("/video/", 0) == 0 && (answer.status == 401 || answer.status == 403)) hidden.insert(target.substr(7, 64));
     if (target.rfind("/moved/", 0) == 0) target.erase(0, 6);
     Upload *refused = answer.refusesRightOffset ? find(target.substr(7)) : nullptr;
     if (refused) refused->conflict = {world.clock.now, world.retriesOfStart, request.session.line};

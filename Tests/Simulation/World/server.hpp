@@ -85,6 +85,8 @@ public:
     std::vector<std::string> lost;
     /// What was asked about files.
     std::set<std::string> mediaQuestions;
+    /// The SHA-256 of recordings whose files nobody may look at, as the answers to such questions said.
+    std::set<std::string> hidden;
     int requestCount = 0;
     /// The upload whose lock was the last thing that was told; empty if something else was.
     std::string lockedLast;
