@@ -1,4 +1,4 @@
-"""The generated parts of docs/boards.md replace what was there, and only that."""
+"""The generated parts of docs/measured/boards.md replace what was there, and only that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_part_without_a_place_is_an_error():
 
 
 def test_the_page_has_a_place_for_everything_that_is_generated():
-    text = (ROOT / "docs/boards.md").read_text()
+    text = (ROOT / "docs/measured/boards.md").read_text()
     for name in ("sizes", *document.TABLES):
         document.put(text, name, "")
 

@@ -1,4 +1,4 @@
-"""docs/performance.md and docs/performance.svg: nothing in them that was not measured in the run that writes them."""
+"""docs/measured/performance.md and docs/measured/performance.svg: nothing in them that was not measured in the run that writes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pairs import Comparison, Quartiles
 from .scenarios import PLAIN, START_PAIRS_FACTOR, VERIFIED, Results
 from .tools import ROOT
 
-PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.svg"
+PAGE, PICTURE = ROOT / "docs" / "measured" / "performance.md", ROOT / "docs" / "measured" / "performance.svg"
 OURS = "gighive-upload"
 
 TITLES = {

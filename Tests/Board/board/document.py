@@ -1,4 +1,4 @@
-"""The generated parts of docs/boards.md: the sizes of the binaries in dist, and what the last run of each part measured."""
+"""The generated parts of docs/measured/boards.md: the sizes of the binaries in dist, and what the last run of each part measured."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def put(text: str, name: str, content: str) -> str:
     pattern = re.compile(rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)", re.DOTALL)
     text, count = pattern.subn(lambda match: match[1] + content + "\n" + match[2], text)
     if count != 1:
-        raise ValueError(f"docs/boards.md has {count} places for {name}")
+        raise ValueError(f"docs/measured/boards.md has {count} places for {name}")
     return text
 
 

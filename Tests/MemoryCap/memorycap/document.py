@@ -1,4 +1,4 @@
-"""docs/memory.md: the tables, how they came about, and how to get them again."""
+"""docs/measured/memory.md: the tables, how they came about, and how to get them again."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ python3 Tests/MemoryCap --quick         # what CI runs
 python3 Tests/MemoryCap --canary        # only the proof that a leak is detected
 ```
 
-[Tests/MemoryCap](../Tests/MemoryCap/README.md) explains how to check these claims."""
+[Tests/MemoryCap](../../Tests/MemoryCap/README.md) explains how to check these claims."""
 
 
 def _first_line(program: Path | str, *arguments: str) -> str:
