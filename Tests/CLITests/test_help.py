@@ -36,7 +36,9 @@ def section(title: str) -> str:
 def options_of(command: str) -> dict[str, str]:
     """The options of a command, and what each takes as its argument."""
     every = dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section("Options").replace("\\|", "|"), re.MULTILINE))
-    return {name: every[name] for name in re.findall("`--([a-z0-9-]+)`", section(command))}
+    everywhere, at_servers = section("Common options").strip().split("\n\n")
+    texts = [section(command), everywhere, *([at_servers] if "those for a server" in section(command) else [])]
+    return {name: every[name] for text in texts for name in re.findall("`--([a-z0-9-]+)`", text)}
 
 
 def settings() -> dict[str, str]:

@@ -18,8 +18,10 @@ def reference(program: Program) -> str:
         shown = f"`gighive-upload {synopsis}`".replace("|", "\\|")
         lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
     common = _common_paragraphs(program)
+    everywhere, at_servers = _common_options(program)
     for command in program.commands:
-        lines += _command(command, common)
+        lines += _command(command, common, everywhere, at_servers)
+    lines += ["", "## Common options", "", f"Every command takes {_list(everywhere)}.", "", f"For a server: {_list(at_servers)}."]
     lines += ["", "## Options"]
     for paragraph in common:
         lines += ["", _text(paragraph)]
@@ -30,8 +32,7 @@ def reference(program: Program) -> str:
     lines += ["", "## Configuration files only", "", "Few need these options of a [configuration file](configuration.md). `--set NAME=VALUE` sets them for one command."]
     lines += ["", "| option | meaning |", "| --- | --- |"]
     lines += [f"| `{option.name} = {option.argument or 'yes'}` | {_cell(option.text)} |" for option in program.options if option.is_file_only]
-    lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
-    lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in program.commands[0].exit_codes]
+    lines += ["", "## Exit codes", "", "[Troubleshooting](troubleshooting.md#exit-codes) has their meanings, and what to do."]
     return "\n".join(lines) + "\n"
 
 
@@ -41,12 +42,29 @@ def _common_paragraphs(program: Program) -> list[str]:
     return [paragraph for paragraph in dict.fromkeys(every) if every.count(paragraph) > 1]
 
 
-def _command(command: Command, common: list[str]) -> list[str]:
+def _common_options(program: Program) -> tuple[list[str], list[str]]:
+    """Those of every command, and those that every command for a server takes, too."""
+    sets = [{option.name for option in command.options} for command in program.commands]
+    everywhere = set.intersection(*sets)
+    at_servers = set.intersection(*(own for own in sets if "user" in own)) - everywhere
+    order = [option.name for option in program.options]
+    return [name for name in order if name in everywhere], [name for name in order if name in at_servers]
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(f"`--{name}`" for name in names)
+
+
+def _command(command: Command, common: list[str], everywhere: list[str], at_servers: list[str]) -> list[str]:
     lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopses], "```"]
     for paragraph in command.paragraphs:
         if paragraph not in common:
             lines += ["", _text(paragraph)]
-    return [*lines, "", f"[Options](#options): {', '.join(f'`--{option.name}`' for option in command.options)}."]
+    names = [option.name for option in command.options]
+    talks = set(at_servers) <= set(names)
+    own = [name for name in names if name not in everywhere and not (talks and name in at_servers)]
+    more = f", {_list(own)}" if own else ""
+    return [*lines, "", f"[Options](#options): the [common ones](#common-options){', those for a server' if talks else ''}{more}."]
 
 
 def _name(option: Option) -> str:
