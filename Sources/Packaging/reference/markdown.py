@@ -15,8 +15,7 @@ def reference(program: Program) -> str:
     anchors = {command.name for command in program.commands}
     for synopsis, text in program.synopses:
         name = synopsis.split()[0]
-        shown = f"`gighive-upload {synopsis}`".replace("|", "\\|")
-        lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
+        lines += [f"| {f'[`{name}`](#{name})' if name in anchors else f'`{name}`'} | {text} |"]
     common = _common_paragraphs(program)
     everywhere, at_servers = _common_options(program)
     for command in program.commands:

@@ -175,7 +175,7 @@ def _time(value: Quartiles, in_milliseconds: bool) -> str:
 
 def _ratio(value: Quartiles) -> str:
     digits = 3 if value.median < 0.3 else 2 if value.median < 10 else 1
-    return f"{value.median:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    return f"{value.median:.{digits}f} [{value.low:.{digits}f}–{value.high:.{digits}f}]"
 
 
 def _megabytes(kib: int) -> str:
