@@ -17,10 +17,12 @@ def reference(program: Program) -> str:
         name = synopsis.split()[0]
         lines += [f"| {f'[`{name}`](#{name})' if name in anchors else f'`{name}`'} | {text} |"]
     common = _common_paragraphs(program)
-    everywhere, at_servers = _common_options(program)
+    shared = _shared_options(program)
     for command in program.commands:
-        lines += _command(command, common, everywhere, at_servers)
-    lines += ["", "## Common options", "", f"Every command takes {_list(everywhere)}.", "", f"For a server: {_list(at_servers)}."]
+        lines += _command(command, common, shared)
+    lines += ["", "## Common options"]
+    for title, names in shared.items():
+        lines += ["", f"{title[:1].upper()}{title[1:]}: {_list(names)}."]
     lines += ["", "## Options"]
     for paragraph in common:
         lines += ["", _text(paragraph)]
@@ -41,29 +43,29 @@ def _common_paragraphs(program: Program) -> list[str]:
     return [paragraph for paragraph in dict.fromkeys(every) if every.count(paragraph) > 1]
 
 
-def _common_options(program: Program) -> tuple[list[str], list[str]]:
-    """Those of every command, and those that every command for a server takes, too."""
-    sets = [{option.name for option in command.options} for command in program.commands]
-    everywhere = set.intersection(*sets)
-    at_servers = set.intersection(*(own for own in sets if "user" in own)) - everywhere
-    order = [option.name for option in program.options]
-    return [name for name in order if name in everywhere], [name for name in order if name in at_servers]
+def _shared_options(program: Program) -> dict[str, list[str]]:
+    """By title: the options of all commands that take the first of them, without those before."""
+    found: dict[str, list[str]] = {}
+    for title, first in (("of every command", "help"), ("for a server", "user"), ("for a destination", "server")):
+        common = set.intersection(*(names for command in program.commands if first in (names := {option.name for option in command.options})))
+        found[title] = [option.name for option in program.options if option.name in common.difference(*found.values())]
+    return found
 
 
 def _list(names: list[str]) -> str:
     return ", ".join(f"`--{name}`" for name in names)
 
 
-def _command(command: Command, common: list[str], everywhere: list[str], at_servers: list[str]) -> list[str]:
+def _command(command: Command, common: list[str], shared: dict[str, list[str]]) -> list[str]:
     lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopses], "```"]
     for paragraph in command.paragraphs:
         if paragraph not in common:
             lines += ["", _text(paragraph)]
     names = [option.name for option in command.options]
-    talks = set(at_servers) <= set(names)
-    own = [name for name in names if name not in everywhere and not (talks and name in at_servers)]
-    more = f", {_list(own)}" if own else ""
-    return [*lines, "", f"[Options](#options): the [common ones](#common-options){', those for a server' if talks else ''}{more}."]
+    titles = [title for title, group in shared.items() if set(group) <= set(names)]
+    own = [name for name in names if not any(name in shared[title] for title in titles)]
+    more = f"; {_list(own)}" if own else ""
+    return [*lines, "", f"[Options](#options): those [{', '.join(titles)}](#common-options){more}."]
 
 
 def _name(option: Option) -> str:

@@ -46,7 +46,7 @@ CALLS = """
 PACE = """
 Counted on the wire by the kernel's time stamps, in the first {seconds} s. *Burst* is the most that went out above the rate, as the time
 that it takes at that rate. *Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with the worst in
-parentheses. Met: deviation within {deviation:.0%}, burst and pause at most {burst:.0f} ms.
+parentheses. Allowed: a deviation of {deviation:.0%}, bursts and pauses of {burst:.0f} ms.
 """
 
 METHOD = """\
@@ -61,8 +61,7 @@ METHOD = """\
 - **Before anything is timed**, each client uploads a file to HiveStub, and its SHA-256 must be correct.
 - **Wall time** is from exec to exit. **Processor time** is user plus system time. **Peak memory** is VmHWM, read every 5 ms. **System
   calls** are those for 256 MiB minus those for a tiny file, counted with `strace -f -c` in separate runs.
-- **Trust**: every client uses the system's trust store without an option. curl loads all authorities, as Debian configures it;
-  {ours} looks up the one that it needs.
+- **Trust**: every client uses the system's trust store. curl loads all authorities; {ours} looks up the one that it needs.
 - **Without AES instructions**: `OPENSSL_ia32cap=~0x200000200000000` for the client alone.
 - **The bare C loops** (`Tests/Bench/bare.c`) only move the data: `sendfile`, or `pread` and `write` or `SSL_write` of 512 KiB.
 - **curl, one PATCH** sends the file to an existing upload and ignores the result. *{ours}* also creates the upload, sends several
@@ -88,7 +87,7 @@ def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int)
         parts += _profile_part(scenario, rows, outcomes)
     limit = machine.Disturbance.LIMIT
     parts += [METHOD.format(ours=OURS, disturbance=limit, disturbed=_disturbed_text(results)),
-              "## Machine\n", _table(["", ""], machine.description())]
+              "## Machine\n", "; ".join(f"{name}: {value}" for name, value in machine.description()) + ".\n"]
     PAGE.write_text("\n".join(parts).rstrip() + "\n")
     PICTURE.write_text(chart.draw([*(_group(results, scenario) for scenario in TITLES), _memory_group(results)]))
 
@@ -152,11 +151,10 @@ def _count(calls: float, digits: int) -> str:
 
 
 def _pace_table(paces: list[pace.Pace]) -> str:
-    rows = [[found.way, f"{found.rate / 1e6:g} MB/s",
+    rows = [[found.way + ("" if found.is_met else " **missed**"), f"{found.rate / 1e6:g}",
              f"{found.median('deviation'):+.2%} ({found.worst('deviation'):+.2%})",
-             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds"),
-             "met" if found.is_met else "**missed**"] for found in paces]
-    return _table(["", "rate", "deviation", "burst, ms", "pause, ms", ""], rows) + PACE.format(
+             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds")] for found in paces]
+    return _table(["", "rate, MB/s", "deviation", "burst, ms", "pause, ms"], rows) + PACE.format(
         rounds=pace.ROUNDS, seconds=pace.WINDOW_SECONDS, deviation=pace.MOST_DEVIATION,
         burst=pace.MOST_BURST_SECONDS * 1000)
 

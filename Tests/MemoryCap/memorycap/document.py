@@ -82,13 +82,12 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "## Rows",
         "",
         "Readers: *fast* reads at full speed. *Throttled* reads at 20 MB/s for 3 s of the run. *Refusing* answers 413 after half of",
-        "the body, and the client must end with exit code 8. *Distant* takes 50 ms for its first response, so that requests are",
-        "pipelined. *Resumed*: the first run is killed (SIGKILL) half-way, and the second is measured. *By* is the length of a",
-        "request. With -j, several files of the given size are sent at once.",
+        "the body. *Distant* takes 50 ms for its first response, so that requests are pipelined. *Resumed*: the first run is killed",
+        "half-way, and the second is measured. *By* is the length of a request.",
         "",
         "The socket queue is the kernel's memory. Allocations are calls before, during and after the *steady* part, from 5 % to",
-        "95 % of the received bytes, or of each request. *Per request* is the number of allocations between two requests, in the",
-        f"first · second half of the upload. They are freed again. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*: requests were",
+        "95 % of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the",
+        f"first · second half of the upload. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*: requests were",
         "sent before the previous one was answered; the single figure includes all allocations.",
         "",
         f"*Growth* of the peak is from {size_text(MEDIUM)} to {size_text(HUGE)}; with requests of {chunk_text(SMALL_CHUNK)}, that from longer requests to these.",
@@ -158,15 +157,13 @@ def _method(report: Report) -> str:
         cgroup = f"""A cgroup v2 with `memory.max` {CGROUP_BYTES // MB} MB held the client as well: it also counts
   page cache and socket buffers."""
     else:
-        cgroup = f"""**No cgroup v2 `memory.max`**, which would also count page cache and socket buffers: this machine
-  does not allow one ({report.workbench.cgroup_reason}). Where it is allowed, `make memcap` uses it."""
+        cgroup = f"""**No cgroup v2 `memory.max`**, which would also count page cache and socket buffers: this machine does not allow one ({report.workbench.cgroup_reason})."""
     caught = "was caught" if report.is_canary_caught else "**was not caught**"
     return f"""## How it was measured
 
 - The shipped, stripped binary, under `RLIMIT_AS` {ADDRESS_SPACE_BYTES // MIB} MiB, and {FURTHER_UPLOAD_BYTES / 1e6:.1f} MB more for each further file at a time.
 - {cgroup}
-- Peak is the highest VmHWM or VmRSS in `/proc/PID/status`, read every 10 ms and at the exit. VmHWM alone can be a few hundred KiB too
-  low since Linux 6.2.
+- Peak is the highest VmHWM or VmRSS in `/proc/PID/status`, read every 10 ms and at the exit.
 - Allocations are counted by breakpoints at malloc, mmap, brk and similar functions, up to {ENOUGH_HITS} in steady state.
 - The files are sparse, with islands of noise. The receiver, on loopback, decrypts and hashes every byte.
 - A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state or more for later requests, ends with a wrong exit
