@@ -147,7 +147,7 @@ static: openssl ## build dist/gighive-upload-x86_64, one static file; it is Embe
 	$(call static_binary,x86_64)
 
 .PHONY: memcap
-memcap: static ## test the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
+memcap: static ## test the memory ceiling and write docs/measured/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
 .PHONY: station
@@ -197,7 +197,7 @@ sanitize-%: sanitizer-%
 	SANITIZER=$* swift test --skip-build --disable-xctest --sanitize=$* --scratch-path $(BUILD)/$*
 
 .PHONY: bench
-bench: static ## compare the speed with other clients and write docs/performance.md (twenty minutes)
+bench: static ## compare the speed with other clients and write docs/measured/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
 # Debian's packages for the other architectures, unpacked but not installed.

@@ -35,7 +35,7 @@ let isOrdinary = !isEmbedded && !isSimulated
 
 let programs: [Target] = [
   .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
-  // The README's example and those of docs/library.md, so that they keep compiling and working.
+  // The examples of docs/library.md, so that they keep compiling and working.
   .executableTarget(
     name: "library-example", dependencies: isOrdinary ? ["UploadCore", "UploaderAsync"] : [],
     path: "Tests/LibraryExample"),

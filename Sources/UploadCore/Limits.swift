@@ -7,9 +7,9 @@ package enum Limits {
   /// uploads.
   package static let ringCapacity = 4 << 20
   /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured over loopback: runs of
-  /// 256 KiB take a tenth more time, runs of 128 KiB a fifth (docs/decisions/0001).
+  /// 256 KiB take a tenth more time, runs of 128 KiB a fifth (docs/internals/decisions/0001).
   package static let runLength = 512 << 10
-  /// The same with a hash thread: one run is sent while the previous one is digested (docs/decisions/0006).
+  /// The same with a hash thread: one run is sent while the previous one is digested (docs/internals/decisions/0006).
   package static let hashedRunLength = 256 << 10
   /// The least file content, in bytes, for which the hash thread is used: several runs.
   package static let hashThreadFrom: Int64 = 2 << 20

@@ -61,7 +61,7 @@ def _options() -> argparse.Namespace:
                         help="how many times the pairs are tried on a busy machine (default: %(default)s)")
     parser.add_argument("--binary", type=Path, help="the binary to measure (default: dist/gighive-upload-x86_64, freshly built)")
     parser.add_argument("--symbols", type=Path, help="the file that it was stripped from, for profiles")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/performance.md and docs/performance.svg")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/measured/performance.md and docs/measured/performance.svg")
     options = parser.parse_args()
     if options.pairs < 3:
         parser.error("--pairs: at least 3")

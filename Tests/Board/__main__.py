@@ -41,7 +41,7 @@ def main() -> int:
                 print(f"    {finding}")
             print(f"{time.monotonic() - began:.0f} s\n", flush=True)
     if options.write_docs:
-        document.write(ROOT / "docs/boards.md", options.binaries, keep(sections))
+        document.write(ROOT / "docs/measured/boards.md", options.binaries, keep(sections))
     passed, failed = (sum(getattr(one, count) for one in sections.values()) for count in ("passed", "failed"))
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
@@ -63,7 +63,7 @@ def parse() -> argparse.Namespace:
     option("--cuts", type=int, default=CUTS, help="power cuts, over all file systems, of deliveries and again of removals (%(default)s)")
     option("--seed", type=int, default=1, help="which of all cuts (%(default)s)")
     option("--folder", type=Path, help="where disks go (the temporary directory)")
-    option("--write-docs", action="store_true", help="write the tables of docs/boards.md")
+    option("--write-docs", action="store_true", help="write the tables of docs/measured/boards.md")
     options = parser.parse_args()
     unknown = [name for name in options.only if name not in SECTIONS]
     if unknown:

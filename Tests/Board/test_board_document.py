@@ -1,4 +1,4 @@
-"""The generated parts of docs/boards.md replace what was there, and only that."""
+"""The generated parts of docs/measured/boards.md replace what was there, and only that."""
 
 from __future__ import annotations
 
@@ -27,9 +27,16 @@ def test_a_part_without_a_place_is_an_error():
 
 
 def test_the_page_has_a_place_for_everything_that_is_generated():
-    text = (ROOT / "docs/boards.md").read_text()
+    text = (ROOT / "docs/measured/boards.md").read_text()
     for name in ("sizes", *document.TABLES):
         document.put(text, name, "")
+
+
+def test_what_belongs_together_is_in_one_row():
+    links = [["1 %", "bbr", "60 MiB", "ours", "7.8 s", "1.56"], ["1 %", "bbr", "60 MiB", "curl", "8.4 s", "1.67"], ["0", "bbr", "60 MiB", "ours", "6.3 s", "1.25"]]
+    assert document.side_by_side(links) == [["1 %", "bbr", "60 MiB", "7.8 s", "1.56", "8.4 s", "1.67"], ["0", "bbr", "60 MiB", "6.3 s", "1.25"]]
+    conditions = [["arm64", "full disk", "ok"], ["arm64", "1970", "ok"], ["armhf", "full disk", "ok"], ["armhf", "1970", "late"]]
+    assert document.together(conditions) == [["arm64, armhf", "full disk", "ok"], ["arm64", "1970", "ok"], ["armhf", "1970", "late"]]
 
 
 def test_rows_of_another_width_are_left_out_and_findings_are_told(tmp_path):

@@ -1,22 +1,21 @@
-"""The schema of --json, as a reader would load it from docs/json.md: each line must follow it, and have nothing besides."""
+"""The schema of --json, docs/json.schema.json: each line must follow it, and have nothing besides."""
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "json.schema.json"
 
 
 def check(line: str) -> dict:
     """The object on a line, as documented: its members, their order, and no others."""
     document = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
     for error in _validator().iter_errors(document):
-        raise AssertionError(f"not as in docs/json.md: {error.message} ({error.json_path})\n{line}")
+        raise AssertionError(f"not as in the schema: {error.message} ({error.json_path})\n{line}")
     kind = document.get("event", "status" if "watching" in document else "upload")
     assert kind in _members(), f"an undocumented event: {line}"
     _check_members(line, document, _members()[kind])
@@ -38,8 +37,7 @@ def _check_group(line: str, group: dict) -> None:
 
 @functools.cache
 def schema() -> dict:
-    (text,) = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    return json.loads(text)
+    return json.loads(SCHEMA.read_text())
 
 
 @functools.cache

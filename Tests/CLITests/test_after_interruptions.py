@@ -279,7 +279,7 @@ def test_a_damaged_note_renames_nothing(hive, program, recording, tmp_path, dama
 
 
 def write_journal(program, id: str, file):
-    """The note of a removal that was interrupted, as docs/after.md describes it."""
+    """The note of a removal that was interrupted, as docs/removal.md describes it."""
     text = json.dumps({"id": id, "file": str(file), "device": str(os.stat(file.parent).st_dev)}, separators=(",", ":")).encode()
     journal = program.state / "removals"
     journal.write_bytes(b"\n%08x %s\n" % (zlib.crc32(text), text))

@@ -12,7 +12,7 @@ def test_a_failure_names_the_author_and_the_remedy(hive, send, recording, case):
     assert result.code != 0
     assert author in result.err and remedy in result.err, result
     # Not also the advice for servers that nobody knows.
-    assert "docs/server-setup.md" not in result.err and "--file-field" not in result.err
+    assert "docs/troubleshooting.md" not in result.err and "--file-field" not in result.err
 
 
 def test_so_does_a_failure_over_tus(hive, upload, recording):
@@ -68,4 +68,4 @@ def test_apaches_refusal_without_a_password_is_modsecuritys(hive, program, recor
 
 def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):
     result = send(hive(answer=answer("413 Too Large", "no")), recording())
-    assert "docs/server-setup.md" in result.err
+    assert "docs/troubleshooting.md" in result.err

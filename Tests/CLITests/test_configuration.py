@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program import private
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, con
 
 
 def test_the_example_of_watched_directories_is_valid(run, configure, tmp_path):
-    _, example = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example, _ = re.findall(r"```ini\n(.*?)```", (DOCS / "watch.md").read_text(), re.DOTALL)
     (tmp_path / "rec").mkdir()
     (tmp_path / "films").mkdir()
     path = configure(example.replace("/srv", str(tmp_path)), tmp_path / "example.conf")
@@ -64,7 +64,7 @@ def test_the_example_of_watched_directories_is_valid(run, configure, tmp_path):
 
 
 def test_the_example_of_the_page_is_valid(run, recording, configure, tmp_path):
-    example, _ = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (example,) = re.findall(r"```ini\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL)
     path = configure(example, tmp_path / "example.conf")
     for name in ("gighive-password", "venue-token"):
         private(tmp_path / name, "secret-word")

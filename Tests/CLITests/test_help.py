@@ -36,7 +36,9 @@ def section(title: str) -> str:
 def options_of(command: str) -> dict[str, str]:
     """The options of a command, and what each takes as its argument."""
     every = dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?:\[?[ =]([^`\]]+)\]?)?` \|", section("Options").replace("\\|", "|"), re.MULTILINE))
-    return {name: every[name] for name in re.findall("`--([a-z0-9-]+)`", section(command))}
+    titles = re.search(r"those \[(.*)\]\(#common-options\)", section(command)).group(1).split(", ")
+    shared = [text for text in section("Common options").split("\n\n") if text.partition(":")[0].lower() in titles]
+    return {name: every[name] for text in [section(command), *shared] for name in re.findall("`--([a-z0-9-]+)`", text)}
 
 
 def settings() -> dict[str, str]:

@@ -29,10 +29,10 @@ from watching import write
 pytestmark = [root, pytest.mark.native]
 
 GUIDE = "docs/guide.md"
-CONFIGURATION_FILE = "guide.md#4-keep-the-options-in-a-file"
+CONFIGURATION_FILE = "guide.md#keep-the-options-in-a-file"
 """A page whose commands need a configuration file has this link."""
 
-ABSENT = """journalctl systemd-sysusers systemd-tmpfiles dpkg rpm chown tar scp ssh opkg make setfacl apt curl msmtp jq logger sleep
+ABSENT = """journalctl systemd-sysusers systemd-tmpfiles dpkg rpm chown tar scp ssh opkg make setfacl apt curl msmtp jq logger sleep modprobe sysctl
   /etc/init.d/gighive-upload"""
 START = """sed -n 's/^\\[watch \\(.*\\)\\]/\\1/p' /etc/gighive-upload.conf | while read -r directory; do cp /srv/rec/one.wav "$directory/"; done &&
   exec gighive-upload watch --dry-run"""
@@ -61,7 +61,7 @@ RECORDINGS = [
     "/srv/rec/one.wav", "/srv/rec/two.mp4", "/srv/rec/three.mkv", "/media/stick/gig.mp4", "/media/card/DCIM/100GOPRO/GX010001.MP4",
     "/volume1/rec/test.mp4",
 ]  # fmt: skip
-DIRECTORIES = ["etc", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/tools", "proc", "dev", "run", "usr", "shims"]
+DIRECTORIES = ["etc", "etc/modules-load.d", "etc/sysctl.d", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/tools", "proc", "dev", "run", "usr", "shims"]
 
 
 class Reader:

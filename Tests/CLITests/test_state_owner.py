@@ -33,7 +33,7 @@ label = {{stem}}
 
 
 class Board:
-    """A machine with the package, set up as docs/station.md says; inside of `alone`."""
+    """A machine with the package, set up as docs/watch.md says; inside of `alone`."""
 
     def __init__(self, program, directory: Path, hive):
         self.program, self.hive = program, hive
@@ -327,7 +327,7 @@ def test_other_users_are_told_which_line_names_the_state_directory(board):
 
 
 def test_a_file_beside_the_configuration_serves_where_there_is_no_store(board):
-    """systemd before 251: docs/station.md."""
+    """systemd before 251: docs/watch.md."""
 
     def test(board):
         Path("/etc/credstore/gighive-password").unlink()

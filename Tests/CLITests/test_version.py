@@ -18,6 +18,11 @@ def test_version_is_one_line(run, argument):
     assert re.fullmatch(r"gighive-upload [0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?\n", result.out)
 
 
+def test_the_changelog_begins_with_this_version(run):
+    newest = re.search(r"^## ([^ \n]+)", (TOP / "docs" / "CHANGELOG.md").read_text(), re.MULTILINE).group(1)
+    assert run("version").out == f"gighive-upload {newest}\n"
+
+
 @pytest.mark.parametrize("arguments", [["version", "--verbose"], ["--version", "-v"]])
 def test_verbose_names_the_libraries(run, arguments):
     result = run(*arguments)

@@ -14,7 +14,7 @@ import page_cache  # noqa: E402
 from memorycap import canary, ceilings, console, document, elf, picture, rows, rules  # noqa: E402
 from memorycap.workbench import TESTS, Workbench  # noqa: E402
 
-DOCS = TESTS.parent / "docs"
+DOCS = TESTS.parent / "docs" / "measured"
 
 
 class Tally:
@@ -71,7 +71,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="the rows that matter most and no canary, for CI")
     parser.add_argument("--canary", action="store_true", help="only the proof that a leaking build is caught")
     parser.add_argument("--only", metavar="TEXT", help="only the rows whose names have this in them, and no canary")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/memory.md and docs/memory.svg")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/measured/memory.md and docs/measured/memory.svg")
     options = parser.parse_args()
     if options.write_docs and (options.canary or options.only):
         parser.error("--write-docs needs the rows that --canary and --only leave out")

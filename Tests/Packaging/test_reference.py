@@ -92,8 +92,18 @@ def test_the_reference_names_what_only_configuration_files_have(reference):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_reference_names_every_option(reference, command):
     text = (reference / "reference.md").read_text()
-    section = re.search(rf"^## {command}$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
-    assert set(re.findall(r"`--([a-z0-9-]+)", section)) == options(command)
+
+    def named(title: str) -> list[set[str]]:
+        """The options that each paragraph of a section names."""
+        section = re.search(rf"^## {title}$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+        return [set(re.findall(r"`--([a-z0-9-]+)", paragraph)) for paragraph in section.strip().split("\n\n")]
+
+    own = set().union(*named(command))
+    for shared in named("Common options"):
+        if shared <= options(command):
+            assert shared and not shared & own
+            own |= shared
+    assert own == options(command)
 
 
 def test_the_reference_explains_each_option_once(reference):

@@ -61,7 +61,7 @@ class Build:
 
     def documents(self) -> dict[str, bytes]:
         """The pages, by their names below the sources."""
-        pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg")]
+        pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg", ".json")]
         return {str(page.relative_to(ROOT)): page.read_bytes() for page in [ROOT / "README.md", *pages]}
 
 

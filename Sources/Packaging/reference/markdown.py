@@ -15,11 +15,14 @@ def reference(program: Program) -> str:
     anchors = {command.name for command in program.commands}
     for synopsis, text in program.synopses:
         name = synopsis.split()[0]
-        shown = f"`gighive-upload {synopsis}`".replace("|", "\\|")
-        lines += [f"| {f'[{shown}](#{name})' if name in anchors else shown} | {text} |"]
+        lines += [f"| {f'[`{name}`](#{name})' if name in anchors else f'`{name}`'} | {text} |"]
     common = _common_paragraphs(program)
+    shared = _shared_options(program)
     for command in program.commands:
-        lines += _command(command, common)
+        lines += _command(command, common, shared)
+    lines += ["", "## Common options"]
+    for title, names in shared.items():
+        lines += ["", f"{title[:1].upper()}{title[1:]}: {_list(names)}."]
     lines += ["", "## Options"]
     for paragraph in common:
         lines += ["", _text(paragraph)]
@@ -30,8 +33,7 @@ def reference(program: Program) -> str:
     lines += ["", "## Configuration files only", "", "Few need these options of a [configuration file](configuration.md). `--set NAME=VALUE` sets them for one command."]
     lines += ["", "| option | meaning |", "| --- | --- |"]
     lines += [f"| `{option.name} = {option.argument or 'yes'}` | {_cell(option.text)} |" for option in program.options if option.is_file_only]
-    lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
-    lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in program.commands[0].exit_codes]
+    lines += ["", "## Exit codes", "", "[Troubleshooting](troubleshooting.md#exit-codes) has their meanings, and what to do."]
     return "\n".join(lines) + "\n"
 
 
@@ -41,12 +43,29 @@ def _common_paragraphs(program: Program) -> list[str]:
     return [paragraph for paragraph in dict.fromkeys(every) if every.count(paragraph) > 1]
 
 
-def _command(command: Command, common: list[str]) -> list[str]:
+def _shared_options(program: Program) -> dict[str, list[str]]:
+    """By title: the options of all commands that take the first of them, without those before."""
+    found: dict[str, list[str]] = {}
+    for title, first in (("of every command", "help"), ("for a server", "user"), ("for a destination", "server")):
+        common = set.intersection(*(names for command in program.commands if first in (names := {option.name for option in command.options})))
+        found[title] = [option.name for option in program.options if option.name in common.difference(*found.values())]
+    return found
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(f"`--{name}`" for name in names)
+
+
+def _command(command: Command, common: list[str], shared: dict[str, list[str]]) -> list[str]:
     lines = ["", f"## {command.name}", "", "```text", *[f"gighive-upload {line}" for line in command.synopses], "```"]
     for paragraph in command.paragraphs:
         if paragraph not in common:
             lines += ["", _text(paragraph)]
-    return [*lines, "", f"[Options](#options): {', '.join(f'`--{option.name}`' for option in command.options)}."]
+    names = [option.name for option in command.options]
+    titles = [title for title, group in shared.items() if set(group) <= set(names)]
+    own = [name for name in names if not any(name in shared[title] for title in titles)]
+    more = f"; {_list(own)}" if own else ""
+    return [*lines, "", f"[Options](#options): those [{', '.join(titles)}](#common-options){more}."]
 
 
 def _name(option: Option) -> str:

@@ -91,7 +91,7 @@ package enum LinkChecks {
     guard let congestionControl else { return cause }
     if congestionControl == "bbr" { return cause + " BBR, which copes best with loss, is in use already." }
     return cause + " " + PrintableText.line(congestionControl)
-      + " takes every loss for congestion; with BBR (congestion = bbr) an upload is faster: see docs/boards.md."
+      + " takes every loss for congestion; with BBR (congestion = bbr) an upload is faster: see docs/networks.md."
   }
 
   // MARK: Text

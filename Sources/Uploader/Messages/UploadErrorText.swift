@@ -269,7 +269,7 @@ extension UploadError {
     case 404: " Check the server's address."
     case 413:
       " The file exceeds a limit of the server, or of a proxy in front of it;"
-        + " docs/server-setup.md lists these limits."
+        + " docs/troubleshooting.md lists these limits."
     case 507: " The server has no space left for it: free some there."
     case 429, 503: " The server is busy; try again later."
     default: ""

@@ -4,7 +4,7 @@ import UploadCore
 /// The buffers of a transfer, and the thread that digests their content. They are created once and reused by the next transfer.
 ///
 /// With a hash thread, the ring has two halves: one is filled and sent while the other may still be digested
-/// (docs/decisions/0006).
+/// (docs/internals/decisions/0006).
 final class TransferBuffers {
   var ring: RingBuffer
   let received: UnsafeMutableRawBufferPointer

@@ -107,7 +107,7 @@ extension Command {
           is writing to it and it has not changed for the --settle time. Failures are retried; a recording \
           that the server refuses is set aside until it changes. Without DIR, the [watch DIR] sections of the \
           configuration name the directories. With --once, it sends what is finished \
-          now and ends with the exit code of send. --json works only with --once or --dry-run. See docs/station.md for details.
+          now and ends with the exit code of send. --json works only with --once or --dry-run. See docs/watch.md for details.
           SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
           """)
     case .status:

@@ -1,4 +1,4 @@
-"""docs/performance.md and docs/performance.svg: nothing in them that was not measured in the run that writes them."""
+"""docs/measured/performance.md and docs/measured/performance.svg: nothing in them that was not measured in the run that writes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pairs import Comparison, Quartiles
 from .scenarios import PLAIN, START_PAIRS_FACTOR, VERIFIED, Results
 from .tools import ROOT
 
-PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.svg"
+PAGE, PICTURE = ROOT / "docs" / "measured" / "performance.md", ROOT / "docs" / "measured" / "performance.svg"
 OURS = "gighive-upload"
 
 TITLES = {
@@ -33,23 +33,20 @@ Written by `make bench`{date}. Do not edit: every number comes from that run.
 ![Bars: time for 1 GiB over HTTP, HTTPS, by tus and without AES instructions; start-up; peak memory](performance.svg)
 
 Two programs are run in turn (A B A B …, {pairs} pairs, {start_pairs} for the start-up) and compared within each pair.
-Figures are medians; brackets hold the quartiles. Lower is better.
+Figures are medians; brackets hold the quartiles. Lower is better. [How it is measured](#how-it-is-measured) is below.
 
-## Goals
+## This project's goals
 """
 
 TO_DISK = ["write", "fsync", "rename", "unlink", "mkdir", "fchmod"]
 CALLS = """
-Counted with `strace -f -c`. *A PATCH* is what each additional 8 MiB costs (`--chunk-size 8Mi`); *an upload* is the rest of
-the run. By default the program sends 8 MiB at first, and up to 90 MiB after 256 MiB without an interruption. A PATCH needs
-no `fsync`, because a resumed upload asks the server for its offset.
+*A PATCH* is what each additional 8 MiB costs (`--chunk-size 8Mi`); *an upload* is the rest of the run.
 """
 
 PACE = """
-Counted on the wire (including request heads and TLS records) by the kernel's time stamps, in the first {seconds} s.
-*Burst* is the most that went out above the rate in any part of the upload, as the time that it takes at that rate.
-*Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with the worst in parentheses. Met:
-deviation within {deviation:.0%}, burst and pause at most {burst:.0f} ms.
+Counted on the wire by the kernel's time stamps, in the first {seconds} s. *Burst* is the most that went out above the rate, as the time
+that it takes at that rate. *Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with the worst in
+parentheses. Allowed: a deviation of {deviation:.0%}, bursts and pauses of {burst:.0f} ms.
 """
 
 METHOD = """\
@@ -58,40 +55,20 @@ METHOD = """\
     make bench                                          # all of it, and this page
     python3 Tests/Bench --only http --peers curl,bare   # a part; --help lists the rest
 
-- **Everything runs on one machine**, over loopback. The file (random bytes) is in the page cache. Over a real network
-  all of these clients wait for the link, and what remains of the differences is processor time, memory and start-up.
-- **The receiver** (`Tests/Bench/receiver.c`) discards bodies faster than any client sends them: over HTTP inside the
-  kernel (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. Decrypting takes as long
-  as encrypting, so a receiver that decrypted would be measured instead of the client. It answers `Expect:
-  100-continue` at once and prefers its own order of cipher suites, as most servers do.
-- **Before anything is timed**, each client uploads a file to HiveStub over HTTP and HTTPS, and its SHA-256 must be
-  correct. A failing run ends the bench.
-- **Wall time** is from exec to exit. **Processor time** is user plus system time from wait4(2). **Peak memory** is
-  VmHWM, read every 5 ms. **System calls** are those for 256 MiB minus those for a tiny file, counted with
-  `strace -f -c` in separate runs.
-- **Trust**: every client uses the system's trust store at its default place, without an option. In the bench's own
-  mount namespace, `/etc/ssl/certs` has one more authority in the hashed directory and in the bundle, as
-  update-ca-certificates(8) would leave it. curl loads the bundle of all authorities, as Debian configures it.
-  gighive-upload looks up the one authority it needs in the hashed directory. The time that curl takes with a bundle of
-  one authority is shown, too.
+- **Everything runs on one machine**, over loopback, with the file in the page cache. Over a real network, all of these clients wait for the link.
+- **The receiver** (`Tests/Bench/receiver.c`) discards bodies faster than any client sends them: over HTTP inside the kernel
+  (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. With tus over HTTPS it must decrypt.
+- **Before anything is timed**, each client uploads a file to HiveStub, and its SHA-256 must be correct.
+- **Wall time** is from exec to exit. **Processor time** is user plus system time. **Peak memory** is VmHWM, read every 5 ms. **System
+  calls** are those for 256 MiB minus those for a tiny file, counted with `strace -f -c` in separate runs.
+- **Trust**: every client uses the system's trust store. curl loads all authorities; {ours} looks up the one that it needs.
 - **Without AES instructions**: `OPENSSL_ia32cap=~0x200000200000000` for the client alone.
-- **The limit** over HTTP is the faster of two bare C loops in `Tests/Bench/bare.c`, which only move the data:
-  `sendfile`, or `pread` and `write` of 512 KiB. Over HTTPS the loop is `pread` and `SSL_write` of 512 KiB. OpenSSL then
-  makes one system call per record, so this loop is not a limit.
-- **With tus** the receiver keeps the connection open and really decrypts over HTTPS, with read-ahead, because it cannot
-  skip records before a following request. All rows of that table therefore measure the slower of the two ends. *curl, one
-  PATCH* sends the file to an existing upload and ignores the result: `curl -X PATCH -T`. *{ours}* asks for the
-  server's extensions, creates the upload, sends requests of 8 to 90 MiB, and keeps a synced record on disk. *GigHive* also
-  computes the SHA-256, finalizes, and compares. The receiver discards the bytes and is given their SHA-256 beforehand.
-- **{ours} --digest** also computes the file's SHA-256, as it does for GigHive. No other client here does.
-- **To GigHive, with its SHA-256**: by multipart, comparing the SHA-256 of all bytes with the one in the server's
-  response. The receiver is given that one beforehand and hashes nothing. It is compared with *curl -F*, which verifies
-  nothing; *the hash alone* (`bare sha256`: one thread that reads 512 KiB with `pread` and passes them to OpenSSL), which
-  sends nothing; and {ours} without the SHA-256 (`--multipart-url`). Processor time includes all threads.
-- **Neighbours**: a pair counts if all other processes used less than {disturbance:.0%} of one processor in the meantime
-  (busy and stolen time of all processors, minus that of client, receiver and driver). This is decided without looking
-  at the times of the pair. If the machine stays busy, the least disturbed pairs are used.
-  {disturbed}
+- **The bare C loops** (`Tests/Bench/bare.c`) only move the data: `sendfile`, or `pread` and `write` or `SSL_write` of 512 KiB.
+- **curl, one PATCH** sends the file to an existing upload and ignores the result. *{ours}* also creates the upload, sends several
+  requests, and keeps a synced record. *GigHive* also computes the SHA-256, finalizes, and compares.
+- **With SHA-256** (`--digest`, GigHive): no other client here computes one. *The hash alone* is one thread that reads and hashes, and sends
+  nothing. The receiver is given the SHA-256 beforehand.
+- **Neighbours**: a pair counts if all other processes used less than {disturbance:.0%} of one processor meanwhile. {disturbed}
 """
 
 
@@ -110,7 +87,7 @@ def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int)
         parts += _profile_part(scenario, rows, outcomes)
     limit = machine.Disturbance.LIMIT
     parts += [METHOD.format(ours=OURS, disturbance=limit, disturbed=_disturbed_text(results)),
-              "## Machine\n", _table(["", ""], machine.description())]
+              "## Machine\n", "; ".join(f"{name}: {value}" for name, value in machine.description()) + ".\n"]
     PAGE.write_text("\n".join(parts).rstrip() + "\n")
     PICTURE.write_text(chart.draw([*(_group(results, scenario) for scenario in TITLES), _memory_group(results)]))
 
@@ -174,11 +151,10 @@ def _count(calls: float, digits: int) -> str:
 
 
 def _pace_table(paces: list[pace.Pace]) -> str:
-    rows = [[found.way, f"{found.rate / 1e6:g} MB/s",
+    rows = [[found.way + ("" if found.is_met else " **missed**"), f"{found.rate / 1e6:g}",
              f"{found.median('deviation'):+.2%} ({found.worst('deviation'):+.2%})",
-             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds"),
-             "met" if found.is_met else "**missed**"] for found in paces]
-    return _table(["", "rate", "deviation", "burst, ms", "pause, ms", ""], rows) + PACE.format(
+             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds")] for found in paces]
+    return _table(["", "rate, MB/s", "deviation", "burst, ms", "pause, ms"], rows) + PACE.format(
         rounds=pace.ROUNDS, seconds=pace.WINDOW_SECONDS, deviation=pace.MOST_DEVIATION,
         burst=pace.MOST_BURST_SECONDS * 1000)
 
@@ -197,7 +173,7 @@ def _time(value: Quartiles, in_milliseconds: bool) -> str:
 
 def _ratio(value: Quartiles) -> str:
     digits = 3 if value.median < 0.3 else 2 if value.median < 10 else 1
-    return f"{value.median:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    return f"{value.median:.{digits}f} [{value.low:.{digits}f}–{value.high:.{digits}f}]"
 
 
 def _megabytes(kib: int) -> str:
@@ -224,7 +200,7 @@ def _cipher_text(comparisons: list[Comparison]) -> str:
 def _profile_part(scenario: str, rows, outcomes: list[Outcome]) -> list[str]:
     missed = "; ".join(f"{outcome.goal} ({outcome.limit_text})" for outcome in outcomes
                        if outcome.scenario == scenario and not outcome.is_met)
-    return [f"## Profile: {TITLES[scenario]}\n", f"For what was missed: {missed}. `perf record` of the client:\n",
+    return [f"## Profile: {TITLES[scenario]}\n", f"For the missed goal: {missed}. `perf record` of the client:\n",
             _table(["", "share", "in"], [[f"`{symbol}`", f"{share:.1f} %", dso] for share, dso, symbol in rows])]
 
 

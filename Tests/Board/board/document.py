@@ -1,4 +1,4 @@
-"""The generated parts of docs/boards.md: the sizes of the binaries in dist, and what the last run of each part measured."""
+"""The generated parts of docs/measured/boards.md: the sizes of the binaries in dist, and what the last run of each part measured."""
 
 from __future__ import annotations
 
@@ -14,10 +14,30 @@ BINARIES = (
 TABLES = {
     "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
     "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
-    "links": ["loss", "congestion control", "file", "program", "time", "of the link's own"],
+    "links": ["loss", "congestion control", "file", "gighive-upload", "of the link's own", "curl, one PATCH", "of the link's own"],
     "settings": ["setting", "no loss, bbr, 60 MiB", "1 %, bbr, 60 MiB", "1 %, cubic, 12 MiB"],
     "conditions": ["board", "condition", "what happens"],
 }
+
+
+def side_by_side(rows: list[list[str]]) -> list[list[str]]:
+    """Both programs of a link in one row."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for loss, congestion, file, _, *measured in rows:
+        found.setdefault((loss, congestion, file), []).extend(measured)
+    return [[*link, *measured] for link, measured in found.items()]
+
+
+def together(rows: list[list[str]]) -> list[list[str]]:
+    """Boards on which the same happens in one row."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for board, *rest in rows:
+        found.setdefault(tuple(rest), []).append(board)
+    return [[", ".join(boards), *rest] for rest, boards in found.items()]
+
+
+SHAPES = {"links": side_by_side, "conditions": together}
+"""Of the tables whose rows are not those that were measured."""
 
 
 def write(path: Path, dist: Path, results: dict) -> None:
@@ -27,7 +47,7 @@ def write(path: Path, dist: Path, results: dict) -> None:
     for name, header in TABLES.items():
         if name in results:
             said = results[name]
-            rows = [row for row in said["rows"] if len(row) == len(header)]
+            rows = [row for row in SHAPES.get(name, list)(said["rows"]) if len(row) == len(header)]
             outcome = "no row failed" if not said["findings"] else f"{said['failed']} {'row' if said['failed'] == 1 else 'rows'} failed"
             lines = [table(header, rows), "", f"Measured on {said['date']}; {outcome}."]
             # The first line of each: a guest's whole console can be among them.
@@ -41,7 +61,7 @@ def put(text: str, name: str, content: str) -> str:
     pattern = re.compile(rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)", re.DOTALL)
     text, count = pattern.subn(lambda match: match[1] + content + "\n" + match[2], text)
     if count != 1:
-        raise ValueError(f"docs/boards.md has {count} places for {name}")
+        raise ValueError(f"docs/measured/boards.md has {count} places for {name}")
     return text
 
 

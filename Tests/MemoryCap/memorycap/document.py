@@ -1,4 +1,4 @@
-"""docs/memory.md: the tables, how they came about, and how to get them again."""
+"""docs/measured/memory.md: the tables, how they came about, and how to get them again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .ceilings import Ceilings
 from .measure import ENOUGH_HITS
 from .picture import ROW as PICTURE_ROW, Traces
 from .rows import (
-    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, MB, MIB, PROMISE_BYTES, PROTOCOLS,
-    REQUEST_ALLOCATIONS, size_text,
+    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
+    REQUEST_ALLOCATIONS, SMALL_CHUNK, chunk_text, size_text,
 )
 from .rules import Growth, Outcome
 from .workbench import Workbench
@@ -38,8 +38,7 @@ class Report:
 def text(report: Report) -> str:
     sections = [
         _summary(report),
-        _table(report.outcomes),
-        _growth(report.growths),
+        _table(report.outcomes, report.growths),
         _ceilings(report.ceilings),
         _method(report),
         _conditions(report),
@@ -77,52 +76,56 @@ with the file's SHA-256 (dashed) {traces.ours.peak / 1e6:.1f} MB; curl -F, which
 {traces.curl.peak / 1e6:.1f} MB. All went to the same receiver, one after the other, as multipart."""
 
 
-def _table(outcomes: list[Outcome]) -> str:
+def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
+    """One table for each protocol, each with the peaks' growth below it."""
     lines = [
         "## Rows",
         "",
-        "| protocol | file | reader, way | peak | goal | anonymous | file-backed | mapped | socket queue | allocations "
-        "before · steady · after | per request | cgroup peak | |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "Readers: *fast* reads at full speed. *Throttled* reads at 20 MB/s for 3 s of the run. *Refusing* answers 413 after half of",
+        "the body. *Distant* takes 50 ms for its first response, so that requests are pipelined. *Resumed*: the first run is killed",
+        "half-way, and the second is measured. *By* is the length of a request.",
+        "",
+        "The socket queue is the kernel's memory. Allocations are calls before, during and after the *steady* part, from 5 % to",
+        "95 % of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the",
+        f"first · second half of the upload. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*: requests were",
+        "sent before the previous one was answered; the single figure includes all allocations.",
+        "",
+        f"*Growth* of the peak is from {size_text(MEDIUM)} to {size_text(HUGE)}; with requests of {chunk_text(SMALL_CHUNK)}, that from longer requests to these.",
+        f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
     ]
+    for protocol in PROTOCOLS:
+        own = [outcome for outcome in outcomes if outcome.row.protocol is protocol]
+        if own:
+            lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(own)]
+            grown = [_growth(growth) for growth in growths if growth.row.protocol is protocol]
+            lines += ["", f"Growth: {', '.join(grown)}."] if grown else []
+    return "\n".join(lines)
+
+
+def _rows(outcomes: list[Outcome]) -> list[str]:
+    """Without the columns that would say the same in each row."""
+    header = [
+        "file", "reader, way", "peak, MB", "anonymous, MB", "file-backed, MB", "mapped, MiB", "socket queue, MB", "allocations",
+        "per request", "cgroup peak, MB", "failed",
+    ]
+    lines = [header, ["---:", "---", *["---:"] * 8, "---"]]
     for outcome in outcomes:
         row, measured = outcome.row, outcome.measured
-        cells = [
-            row.protocol.name,
+        lines.append([
             size_text(row.size),
             row.manner,
-            f"**{measured.peak / 1e6:.2f} MB**",
-            f"{row.protocol.budget_bytes / 1e6:.1f} MB",
-            f"{measured.highest('anonymous') / 1e6:.2f} MB",
-            f"{measured.highest('file') / 1e6:.2f} MB",
-            f"{measured.peak_mapped / MIB:.1f} MiB",
-            f"{measured.highest('send_queue') / 1e6:.1f} MB",
-            " · ".join(map(str, _allocations(outcome))),
+            f"**{measured.peak / 1e6:.2f}**",
+            f"{measured.highest('anonymous') / 1e6:.2f}",
+            f"{measured.highest('file') / 1e6:.2f}",
+            f"{measured.peak_mapped / MIB:.1f}",
+            f"{measured.highest('send_queue') / 1e6:.1f}",
+            "·".join(map(str, _allocations(outcome))),
             _per_request(outcome),
-            f"{outcome.cgroup[0] / 1e6:.1f} MB" if outcome.cgroup and outcome.cgroup[0] else "–",
-            "ok" if outcome.has_passed else "**" + "; ".join(finding.rule.value for finding in outcome.findings) + "**",
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "Readers: *fast* reads at full speed. *Throttled* reads at 20 MB/s for 3 s of the run. *Refusing* answers 413",
-        "after half of the body, and the client must end with exit code 8. *Distant* takes 50 ms for its first response, so",
-        "that requests are pipelined. The socket queue holds what the client has written and the receiver has not",
-        "acknowledged; it is the kernel's memory, not the process's. *Steady* is from 5 % to 95 % of the received bytes.",
-        "",
-        "HTTP and HTTPS without tus are multipart. With -j, the files are sent concurrently, each of the given size.",
-        f"Each additional one may map {FURTHER_UPLOAD_BYTES / 1e6:.1f} MB more, but the goal stays the same.",
-        "*Resumed*: the first run is killed (SIGKILL) half-way, and the second is measured. Its digest catches up from",
-        "disk.",
-        "",
-        "With tus a file is sent in several requests, of 8 MiB at first and up to 90 MiB later. *By* gives their length if",
-        "the row sets it. *Steady* is then the middle of each request, from 5 % to 95 %. *Per request* is the number of",
-        "allocations between two requests, in the first half of the upload · in the second half. They are freed again, as",
-        f"the growth with small requests shows. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*:",
-        "requests were sent before the previous one was answered, as over a distance or from a busy machine. The single",
-        "figure includes all allocations.",
-    ]
-    return "\n".join(lines)
+            f"{outcome.cgroup[0] / 1e6:.1f}" if outcome.cgroup and outcome.cgroup[0] else "–",
+            "; ".join(finding.rule.value for finding in outcome.findings) or "–",
+        ])
+    said = [column for column in range(len(header)) if any(line[column] != "–" for line in lines[2:])]
+    return ["| " + " | ".join(line[column] for column in said) + " |" for line in lines]
 
 
 def _allocations(outcome: Outcome) -> tuple[int | str, ...]:
@@ -134,16 +137,11 @@ def _per_request(outcome: Outcome) -> str:
     found = outcome.allocations_per_request
     if found is None:
         return "–"
-    return f"{found[0]:.0f} over" if outcome.arrivals.has_overlapped else " · ".join(f"{calls:.0f}" for calls in found)
+    return f"{found[0]:.0f} over" if outcome.arrivals.has_overlapped else "·".join(f"{calls:.0f}" for calls in found)
 
 
-def _growth(growths: list[Growth]) -> str:
-    lines = ["## Growth", "", f"Allowed: {GROWTH_BYTES >> 10} KiB. A page fault maps 64 KiB of the program at once.", ""]
-    lines += ["| protocol | reader, way | |", "| --- | --- | --- |"]
-    for growth in growths:
-        verdict = " **too much**" if growth.finding else ""
-        lines.append(f"| {growth.row.protocol.name} | {growth.row.manner} | {growth.text}{verdict} |")
-    return "\n".join(lines)
+def _growth(growth: Growth) -> str:
+    return f"{growth.row.manner} {growth.bytes / 1024:+.0f} KiB" + (" **too much**" if growth.finding else "")
 
 
 def _ceilings(ceilings: list[Ceilings]) -> str:
@@ -159,27 +157,19 @@ def _method(report: Report) -> str:
         cgroup = f"""A cgroup v2 with `memory.max` {CGROUP_BYTES // MB} MB held the client as well: it also counts
   page cache and socket buffers."""
     else:
-        cgroup = f"""**No cgroup v2 `memory.max`**, which would also count page cache and socket buffers: this machine
-  does not allow one ({report.workbench.cgroup_reason}). Where it is allowed, `make memcap` uses it."""
+        cgroup = f"""**No cgroup v2 `memory.max`**, which would also count page cache and socket buffers: this machine does not allow one ({report.workbench.cgroup_reason})."""
     caught = "was caught" if report.is_canary_caught else "**was not caught**"
     return f"""## How it was measured
 
-- The shipped, stripped binary, under `RLIMIT_AS` {ADDRESS_SPACE_BYTES // MIB} MiB (more for several files at a time):
-  the kernel refuses to map more than that.
+- The shipped, stripped binary, under `RLIMIT_AS` {ADDRESS_SPACE_BYTES // MIB} MiB, and {FURTHER_UPLOAD_BYTES / 1e6:.1f} MB more for each further file at a time.
 - {cgroup}
-- Peak is the highest VmHWM or VmRSS in `/proc/PID/status`, read every 10 ms and once more when a tracer stops the
-  client at its exit. `ru_maxrss` is not used because it is inherited across exec, and VmHWM alone is not enough because
-  it can be a few hundred KiB too low since Linux 6.2.
-- Allocations are calls, counted by breakpoints at malloc, calloc, realloc, posix_memalign, mmap, brk and similar
-  functions. Their addresses come from the unstripped binary; the code of both files is compared first. The calls
-  before 5 % show that the breakpoints work. Counting stops at {ENOUGH_HITS} in steady state.
-- The files are sparse, with islands of noise. The receiver, on loopback, decrypts and hashes every byte. The digest
-  must match the file's.
-- A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state, allocates
-  more for later requests than for earlier ones, ends with a wrong exit code, or does not transfer every byte. 1 MB is
-  10⁶ bytes.
-- The canary, a build that leaks with each read of the file or of an answer, {caught}: by its allocations, by its growth with
-  the size and with the number of requests, and by the kernel's limit."""
+- Peak is the highest VmHWM or VmRSS in `/proc/PID/status`, read every 10 ms and at the exit.
+- Allocations are counted by breakpoints at malloc, mmap, brk and similar functions, up to {ENOUGH_HITS} in steady state.
+- The files are sparse, with islands of noise. The receiver, on loopback, decrypts and hashes every byte.
+- A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state or more for later requests, ends with a wrong exit
+  code, or does not transfer every byte. 1 MB is 10⁶ bytes.
+- The canary, a build that leaks with each read, {caught}: by its allocations, by its growth, and by the kernel's limit.
+- [Tests/MemoryCap](../../Tests/MemoryCap/README.md) explains how to check these claims."""
 
 
 def _conditions(report: Report) -> str:
@@ -191,17 +181,7 @@ def _conditions(report: Report) -> str:
     return f"""## Machine and date
 
 {time.strftime("%Y-%m-%d")}. {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB, Linux {kernel}, {system}.
-{version}, {report.binary.stat().st_size} bytes, SHA-256 `{digest}`. {curl}.
-
-## Run it again
-
-```sh
-make memcap                             # builds, runs all rows, writes this page
-python3 Tests/MemoryCap --quick         # what CI runs
-python3 Tests/MemoryCap --canary        # only the proof that a leak is detected
-```
-
-[Tests/MemoryCap](../Tests/MemoryCap/README.md) explains how to check these claims."""
+{version}, {report.binary.stat().st_size} bytes, SHA-256 `{digest}`. {curl}."""
 
 
 def _first_line(program: Path | str, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/memory.svg: memory over time of one upload, by gighive-upload and by curl, for light and for dark pages.
+"""docs/measured/memory.svg: memory over time of one upload, by gighive-upload and by curl, for light and for dark pages.
 
 curl computes no SHA-256. gighive-upload is shown without one, which is the same work, and with one, as GigHive's are."""
 

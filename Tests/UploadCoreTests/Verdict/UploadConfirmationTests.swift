@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The answers are those of a real server (see docs/server-setup.md for their causes).
+/// The answers are those of a real server (see docs/troubleshooting.md for their causes).
 struct UploadConfirmationTests {
   private let ours = String(repeating: "ab", count: 32)
   private let other = String(repeating: "cd", count: 32)
