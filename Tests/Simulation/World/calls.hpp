@@ -54,13 +54,16 @@ inline bool isHint(const std::string &path) {
 
 inline bool isRecording(const std::string &path) { return path.rfind("/recordings/", 0) == 0; }
 
-/// Whether it is this name, also with a number before the extension.
+/// Whether it is this name, also with numbers before the extension: a second one if a numbered recording finds its name taken.
 inline bool isNumbered(const std::string &name, const std::string &original) {
     size_t dot = original.rfind('.');
     if (name == original) return true;
     bool isFramed = name.size() > original.size() && !name.compare(0, dot + 1, original, 0, dot + 1)
         && !name.compare(name.size() - (original.size() - dot), std::string::npos, original, dot);
-    return isFramed && number(name.substr(dot + 1, name.size() - original.size() - 1));
+    std::string numbers = isFramed ? name.substr(dot + 1, name.size() - original.size() - 1) : "";
+    size_t last = numbers.rfind('.');
+    if (last == numbers.npos) return isFramed && number(numbers);
+    return number(numbers.substr(0, last)) && number(numbers.substr(last + 1));
 }
 
 /// What describes a recording, and what it says.

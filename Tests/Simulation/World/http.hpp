@@ -44,8 +44,8 @@ struct Answer {
     bool isOfSomebodyElse = false;
     /// Whether another request has locked the upload.
     bool isLock = false;
-    /// Whether that lock refuses a PATCH at the right offset.
-    bool refusesRightOffset = false;
+    /// The right offset of a PATCH that this lock refuses.
+    int64_t refusedRightOffset = -1;
 };
 
 /// What a request wants, and how far it is.

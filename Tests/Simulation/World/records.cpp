@@ -314,7 +314,7 @@ void World::noteConflict(const Upload &upload, const Connection &connection) {
     bool isSameProcess = last.line && last.line->start == connection.start && last.line->isOfSecond == connection.isOfSecond;
     // What is still in flight on an older connection was sent before.
     isSameProcess = isSameProcess && connection.number >= last.line->number;
-    bool isKnown = isSameProcess && last.retries == retriesOfStart && last.line->hasReadAll();
+    bool isKnown = isSameProcess && last.offset == (int64_t)upload.data.size() && last.retries == retriesOfStart && last.line->hasReadAll();
     if (!isKnown || clock.now - last.at >= 100 * millisecond + 4 * line().latency || kernel.isDead) return;
     fail("upload " + upload.id + " is locked, and the client tries again without waiting");
 }

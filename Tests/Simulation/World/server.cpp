@@ -274,8 +274,8 @@ void Server::noteAnswer(const Request &request, const Answer &answer) {
     std::string target = request.head.target;
     if (target.rfind("/video/", 0) == 0 && (answer.status == 401 || answer.status == 403)) hidden.insert(target.substr(7, 64));
     if (target.rfind("/moved/", 0) == 0) target.erase(0, 6);
-    Upload *refused = answer.refusesRightOffset ? find(target.substr(7)) : nullptr;
-    if (refused) refused->conflict = {world.clock.now, world.retriesOfStart, request.session.line};
+    Upload *refused = answer.refusedRightOffset >= 0 ? find(target.substr(7)) : nullptr;
+    if (refused) refused->conflict = {world.clock.now, answer.refusedRightOffset, world.retriesOfStart, request.session.line};
     bool isProved = std::any_of(answer.fields.begin(), answer.fields.end(), [](auto &field) { return field.first == "Tus-Resumable"; });
     if (request.head.method == "PATCH" && !isProved && (answer.status == 403 || answer.status == 405 || answer.status == 501)) hasRefusedPatch = true;
     bool isOfGigHive = answer.status >= 400 && !answer.isOfSomebodyElse && answer.body.rfind("{", 0) == 0;

@@ -42,6 +42,7 @@ struct Upload {
     /// had.
     struct {
         Time at = 0;
+        int64_t offset = 0;
         int retries = 0;
         std::shared_ptr<Connection> line;
     } conflict;

@@ -314,8 +314,8 @@ private:
         if (auto refusal = lock(*upload)) {
             bool isOfThisStart = session.line->start == world().startNumber;
             bool isRight = content.position == (int64_t)upload->data.size();
-            refusal->refusesRightOffset = refusal->isLock && isRight && isOfThisStart;
-            if (refusal->refusesRightOffset) world().noteConflict(*upload, *session.line);
+            if (refusal->isLock && isRight && isOfThisStart) refusal->refusedRightOffset = content.position;
+            if (refusal->refusedRightOffset >= 0) world().noteConflict(*upload, *session.line);
             return refusal;
         }
         if (content.position != (int64_t)upload->data.size()) {
