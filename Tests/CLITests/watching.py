@@ -55,11 +55,11 @@ class Watching:
 
     def stop(self, number=signal.SIGTERM) -> int:
         self.running.signal(number)
-        return self.running.wait(10).code
+        return self.running.wait().code
 
     def kill(self) -> None:
         os.kill(self.pid, signal.SIGKILL)
-        self.running.wait(10)
+        self.running.wait()
 
 
 def status(program, *options) -> dict:
