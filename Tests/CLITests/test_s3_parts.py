@@ -115,13 +115,6 @@ def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
     assert arrived(s3, file) and s3.count("PUT") == s3.count("POST") == 0
 
 
-def test_a_server_without_conditions_is_asked_first(s3, put, file):
-    s3.joins = [(501, "NotImplemented")]
-    put().check()
-    joins = [request for request in s3.requests if is_join(request)]
-    assert arrived(s3, file) and [request.headers["If-None-Match"] for request in joins] == ["*", None]
-
-
 def test_another_object_is_kept_whenever_it_comes(s3, put, file):
     s3.objects["/bucket/a.wav"] = (b"other", {})
     assert put().code == 11 and s3.count("PUT") == 0
