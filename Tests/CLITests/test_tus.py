@@ -69,13 +69,6 @@ def test_another_tus_server_gets_the_fields_that_were_given_and_no_others(hive, 
     assert metadata(stub) == {"filename": "other.dat", "filetype": "text/plain", "label": "L", "a": "2", "empty": ""}
 
 
-@pytest.mark.parametrize("name", ["ü", "a\r\nX-Evil: 1"])
-def test_a_field_that_metadata_cannot_name_is_a_usage_error(hive, plain, recording, name):
-    stub = hive()
-    assert plain(stub, recording(), "--field", name + "=1").code == 2
-    assert of_kind(stub, "create") == []
-
-
 # Extensions.
 
 
