@@ -98,16 +98,11 @@ def test_uploads_at_once_do_not_mix(hive, program, recording):
 CREATION_AND_ONE = (1 << 20) + 1
 
 
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files):
-    hive = any_hive()
+@pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
+def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
+    hive = any_hive(*faults)
     result = program.send(hive, *files(16, 8_000_000), *TUS, "-j", "16", measure=True).check()
     check_memory(program, result, peak_kib(hive) + MORE_KIB)
-
-
-def test_a_slow_server_does_not_make_several_at_once_keep_more(hive, program, files):
-    stub = hive("slow-read=10e6")
-    result = program.send(stub, *files(8, 8_000_000), *TUS, "-j", "8", measure=True).check()
-    check_memory(program, result, peak_kib(stub) + MORE_KIB)
 
 
 def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, program, files):
