@@ -195,7 +195,8 @@ def test_the_kind_of_the_destination_counts(hive, program, recording, option, co
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["12345678", "--strict"], "--strict needs --all"), (["12345678", "--server", "http://x"], "--server works only with --all"),
+    [(["12345678", "--strict"], "--strict needs --all"),
+     (["12345678", "--server", "http://x"], "--server works only with --all"),
      (["12345678", "--tus-url=http://x"], "--tus-url works only with --all"),
      (["--all", "--server", "http://x", "--tus-url", "http://x"], "one destination"), (["--all", "--server", "x"], "--server"),
      (["--all", "-j", "0"], "1 to 16"), (["--all", "-j", "17"], "1 to 16"), (["--all", "--jobs", "x"], "1 to 16")],
