@@ -84,7 +84,7 @@ extension Command {
           send FILE... --s3 s3://BUCKET/KEY [options]
           send FILE... --webdav URL [options]
           send FILE... --multipart-url URL [options]
-          send --recursive DIR... --server URL --label TEXT [options]
+          send -r DIR... --server URL --label TEXT [options]
           send --from FILE --server URL [options]
           """,
         text: """

@@ -139,7 +139,8 @@ extension Option {
 
 /// A page of text that fits a terminal.
 private struct HelpPage {
-  private(set) var text = ""
+  /// Each ends with a line feed.
+  private var lines = ""
   let columns: Int
   /// Where the meanings of a list begin.
   var meaningColumn: Int
@@ -149,6 +150,9 @@ private struct HelpPage {
     self.meaningColumn = meaningColumn
   }
 
+  /// Whoever prints it ends the last line.
+  var text: String { String(decoding: lines.utf8.dropLast(), as: UTF8.self) }
+
   /// How wide a page is: no wider than the terminal, nor than what can be read with ease.
   static func columns(of descriptor: Int32) -> Int {
     let isTerminal = descriptor == 1 ? Console.isOutputTerminal : Console.isErrorTerminal
@@ -156,7 +160,7 @@ private struct HelpPage {
   }
 
   /// Lines that stay as they are.
-  mutating func add(verbatim lines: String) { text += lines }
+  mutating func add(verbatim text: String) { lines += text }
 
   /// A term of a list, and what it means.
   mutating func add(_ term: String, _ meaning: String) { add("  " + term + " ", meaning, at: meaningColumn) }
@@ -165,7 +169,7 @@ private struct HelpPage {
   mutating func add(_ label: String, _ words: String, at column: Int) {
     var line = label
     func startLine() {
-      text += line + "\n"
+      lines += line + "\n"
       line = ""
     }
     if label.utf8.count > column { startLine() }

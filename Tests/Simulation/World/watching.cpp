@@ -538,6 +538,7 @@ std::string Watching::rest() {
     for (auto &[path, inode] : world.disk.names) {
         // On FAT, a power cut can free what a file has and leave its name.
         if (inode->file < 0 || !isRecording(path) || inode->data.empty()) continue;
+        if (isHiddenName(path) && world.otherNames.count(path)) continue;
         if (isHiddenName(path)) return path + " is left behind";
         bool isOnMain = isOnServer(inode->data);
         if (isOnMain && world.isOnOther(inode->data)) {
