@@ -250,34 +250,6 @@ def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, reco
     assert result.code == 0 and not other.exists(), result
 
 
-def test_a_name_that_is_taken_by_then_gets_a_number(hive, program, recording, tmp_path):
-    """A recorder used the name again after the kill."""
-    stub, file = hive(), recording(content=b"first")
-    assert program.send(stub, file).code == 0
-    record = only_record(program)
-    file.rename(tmp_path / f".gighive-upload-{record.id}")
-    write_journal(program, record.id, file)
-    file.write_bytes(b"second")
-    result = program.send(stub, file)
-    assert result.code == 0 and "gig.1.mp4 is back" in result.err, result
-    assert file.read_bytes() == b"second" and (tmp_path / "gig.1.mp4").read_bytes() == b"first"
-    assert (program.state / "removals").read_bytes().strip() == b""
-
-
-@pytest.mark.parametrize("damage", ["torn", "none"])
-def test_a_damaged_note_renames_nothing(hive, program, recording, tmp_path, damage):
-    stub, file = hive(), recording()
-    assert program.send(stub, file).code == 0
-    record = only_record(program)
-    hidden = tmp_path / f".gighive-upload-{record.id}"
-    hidden.write_bytes(b"hidden")
-    journal = write_journal(program, record.id, tmp_path / "other.mp4")
-    line = journal.read_bytes()
-    journal.write_bytes({"torn": line[:-5], "none": line}[damage])
-    assert program.send(stub, recording(name="next.mp4")).code == 0
-    assert hidden.exists() == (damage != "none") and (tmp_path / "other.mp4").exists() == (damage == "none")
-
-
 def write_journal(program, id: str, file):
     """The note of a removal that was interrupted, as docs/removal.md describes it."""
     text = json.dumps({"id": id, "file": str(file), "device": str(os.stat(file.parent).st_dev)}, separators=(",", ":")).encode()

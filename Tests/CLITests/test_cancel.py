@@ -36,16 +36,6 @@ def test_an_upload_to_a_server_that_is_gone_for_good_can_be_forgotten(program, i
     assert records(program) == []
 
 
-def test_a_cancellation_that_fails_keeps_the_record(program, interrupted):
-    stub, record = interrupted()
-    stub.set_faults("terminate/status=423")
-    result = program.run("cancel", record.id, env=PASSWORD)
-    assert result.code == 11, result
-    assert only_record(program).id == record.id
-    stub.set_faults()
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-
-
 @pytest.mark.parametrize("kind", ["text", "json", "quiet"])
 def test_each_retry_is_reported(program, interrupted, kind):
     """With --retry there can be hours of them."""

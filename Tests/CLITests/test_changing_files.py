@@ -54,11 +54,6 @@ CHANGES = {
 }
 
 
-def test_a_file_that_changes_while_it_is_sent_is_not_delivered(program, slow_hive, recording):
-    file, (action, words) = recording(SIZE), CHANGES["rewritten"]
-    broken_off(change(program.start_sending(slow_hive, file), slow_hive, file, action), slow_hive, *words)
-
-
 @pytest.mark.parametrize(("action", "words"), CHANGES.values(), ids=CHANGES)
 def test_another_endpoint_gets_no_mixture_either(program, hive, recording, action, words):
     """There the file goes from the page cache to the connection without being read."""

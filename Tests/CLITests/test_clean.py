@@ -176,15 +176,13 @@ def test_a_directory_can_be_named_in_another_way(hive, program, deliver, card, t
     assert not two.exists()
 
 
-@pytest.mark.parametrize("fault, words", [
-    ("asset/vanish@1", "GigHive no longer has it."), ("media/vanish@1", "GigHive still lists it, but no longer has its file."),
-])  # fmt: skip
-def test_what_gighive_no_longer_has_stays(hive, program, deliver, card, fault, words):
+def test_what_gighive_no_longer_has_stays(hive, program, deliver, card):
     stub = hive()
     one, two = deliver(stub, 2)
-    stub.set_faults(fault)
+    stub.set_faults("media/vanish@1")
     result = clean(program, card, 1)
-    assert result.code == 0 and "0.mp4 was kept: " + words in result.err, result
+    assert result.code == 0, result
+    assert "0.mp4 was kept: GigHive still lists it, but no longer has its file." in result.err, result
     assert one.exists() and not two.exists()
 
 
@@ -223,28 +221,19 @@ def test_a_file_whose_upload_to_another_server_is_unfinished_stays(hive, program
     assert clean(program, card, 1).code == 0 and not file.exists()
 
 
-def change(file):
-    file.write_bytes(file.read_bytes() + b"x")
-
-
-def edit(file):
-    rewrite(file, SIZE // 2)
-
-
-def link(file):
-    os.link(file, file.with_suffix(".second"))
-
-
 def replace_by_link(file):
     file.rename(file.with_suffix(".old"))
     file.symlink_to(file.with_suffix(".old"))
 
 
-@pytest.mark.parametrize("what", [change, edit, link, replace_by_link])
-def test_what_is_not_certainly_the_delivered_file_stays(hive, program, deliver, card, what):
+@pytest.mark.parametrize("change", [
+    lambda file: file.write_bytes(file.read_bytes() + b"x"), lambda file: rewrite(file, SIZE // 2),
+    lambda file: os.link(file, file.with_suffix(".second")), replace_by_link,
+], ids=["longer", "edited", "link", "replaced by a link"])
+def test_what_is_not_certainly_the_delivered_file_stays(hive, program, deliver, card, change):
     stub = hive()
     file, = deliver(stub, 1)
-    what(file)
+    change(file)
     before = file.read_bytes()
     result = clean(program, card, 1)
     assert result.code == 15 and "0.mp4 was kept" in result.err and file.read_bytes() == before, result
@@ -284,7 +273,7 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
     """Without a SHA-256 in the record, nothing else could show the change."""
     stub, file = hive(), recording(SIZE, directory=card)
     assert program.post(stub, file).code == 0
-    edit(file)
+    rewrite(file, SIZE // 2)
     assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
 
 

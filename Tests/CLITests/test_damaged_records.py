@@ -33,15 +33,6 @@ def test_a_damaged_record_is_set_aside_and_its_upload_starts_over(hive, program,
     assert program.run("list").err == ""
 
 
-def test_a_record_of_another_version_is_left_alone(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    record = only_record(program).file
-    content = record.read_bytes().replace(b"record 2", b"record 3")
-    record.write_bytes(content)
-    result = program.send(stub, *TUS, file).check()
-    assert "another version" in result.err and record.read_bytes() == content
-
 WRONG_DOCUMENTS = {
     "an offset beyond the size": {"offset": SIZE + 1},
     "a phase that nobody knows": {"phase": "lost"},

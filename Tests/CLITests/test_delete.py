@@ -112,20 +112,6 @@ def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, prog
     assert tokens == {stub.catalogue.delete_token(1) for stub in stubs} and len(tokens) == 2
 
 
-def test_two_processes_never_delete_one_recording(program, delivered):
-    """Also in the pause before a retry."""
-    stub, record = delivered()
-    stub.set_faults("delete/status=503:1@1")
-    first = program.start("delete", record.id, env=PASSWORD, retries=3)
-    wait_until(lambda: of_kind(stub, "delete"))
-    second = program.run("delete", record.id, env=PASSWORD)
-    assert second.code == 11 and record.id in second.err, second
-    assert len(of_kind(stub, "delete")) == 1
-    assert only_record(program).document["delete_token"]
-    first.wait().check()
-    assert stub.recordings == [] and undeleted(program) == []
-
-
 @pytest.mark.parametrize("second", ["delete/delay-answer=1@2-2", "delete/status=500@2-2"])
 def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_deleted(program, delivered, second):
     stub, record = delivered()

@@ -146,29 +146,6 @@ def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
     assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
 
 
-def test_a_superseded_upload_that_is_whole_on_the_server_is_left(program, interrupted, tmp_path):
-    """GigHive may have been killed after the last byte, and nobody else has that content now."""
-    stub, record = interrupted()
-    file = tmp_path / "gig.mp4"
-    stub.set_faults("finalize/status=500")
-    assert program.run("resume", record.id, "--progress=none", "--retry", "0", env=PASSWORD).code == 9
-    only_record(program).write(phase="pending", was_uploaded=False)
-    file.write_bytes(b"x" * file.stat().st_size)
-    stub.set_faults()
-    program.send(stub, file, *TUS).check()
-    assert len(of_kind(stub, "terminate")) == 0
-
-
-@pytest.mark.parametrize("fault", ["terminate/status=403", "terminate/lose-answer"])
-def test_a_superseded_upload_that_cannot_be_ended_is_left(program, interrupted, tmp_path, fault):
-    stub, record = interrupted()
-    file = tmp_path / "gig.mp4"
-    file.write_bytes(b"x" * file.stat().st_size)
-    stub.set_faults(fault)
-    program.send(stub, file, *TUS, retries=1).check()
-    assert len(stub.recordings) == 1 and len(of_kind(stub, "terminate")) == 1
-
-
 # A delivered file that may have been changed since.
 
 

@@ -93,12 +93,6 @@ def test_another_endpoint_gets_the_forms_fields_that_were_given_and_no_defaults(
     assert stub.wait_for(1)[0].fields == [("org_name", "Die Löwen"), ("label", "First set"), ("a", "1")]
 
 
-def test_gighive_takes_further_fields_too(hive, send, recording):
-    stub = hive()
-    assert send(stub, recording(), "--field", "display_name=Ann").code == 0
-    assert ("display_name", "Ann") in stub.wait_for(1)[0].fields
-
-
 def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, recording):
     stub, file = hive(), recording()
     without, with_digest = post(stub, file, "--json"), post(stub, file, "--json", "--digest", "--again")

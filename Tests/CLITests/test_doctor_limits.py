@@ -72,18 +72,18 @@ def test_apaches_limit_behind_the_password_is_told_from_modsecuritys(gateway, ex
     assert event["remedy"].startswith("Raise LimitRequestBody "), event
 
 
-def test_a_threshold_above_a_forms_limit_is_found(gateway, examine):
-    url = gateway(limited(NGINX_413, above=3_000_000))
-    result = examine(url, *USER, "--json", "--threshold", "5M").check()
-    assert "nginx refuses a form of 5.0 MB (413) (1.0 MB passes)" in found(result, "form-limit")["message"]
-    assert result_of(examine(url, *USER, "--json", "--threshold", "2M"), "form-limit") == "warning"
-
-
-def test_the_files_own_size_counts(gateway, examine, recording):
-    url = gateway(limited(NGINX_413, above=30_000_000))
-    assert result_of(examine(url, *USER, "--json", recording(2_000_000, "a.mp4")), "form-limit") == "warning"
-    result = examine(url, *USER, "--json", "--protocol", "multipart", recording(40_000_000, "b.mp4"))
-    assert result.code == 8 and "a form of 40.0 MB (1.0 MB passes)" in found(result, "form-limit")["message"]
+@pytest.mark.parametrize("above, size, options, code, message", [
+    (3_000_000, None, ["--threshold", "5M"], 0, "nginx refuses a form of 5.0 MB (413) (1.0 MB passes)"),
+    (3_000_000, None, ["--threshold", "2M"], 0, "nginx refuses a form of "),
+    (30_000_000, 2_000_000, [], 0, "nginx refuses a form of "),
+    (30_000_000, 40_000_000, ["--protocol", "multipart"], 8, "a form of 40.0 MB (1.0 MB passes)"),
+])  # fmt: skip
+def test_the_threshold_and_the_files_own_size_count(gateway, examine, recording, above, size, options, code, message):
+    files = [recording(size, "a.mp4")] if size else []
+    result = examine(gateway(limited(NGINX_413, above=above)), *USER, "--json", *options, *files)
+    event = found(result, "form-limit")
+    assert result.code == code and event["result"] == ("failure" if code else "warning"), result
+    assert message in event["message"], event
 
 
 def test_a_server_that_ignores_expectations_is_not_examined(hive, examine):

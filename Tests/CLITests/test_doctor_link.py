@@ -76,7 +76,7 @@ def test_a_guest_needs_tus(hive, examine, tmp_path):
     file = private(tmp_path / "token", "right")
     stub = hive(user=None, upload_token="right", tus=False)
     result = examine(stub.url, "--upload-token-file", file, "--link", "--json")
-    assert result.code == 7 and failures(result) == ["tus"]
+    assert result.code == 7 and failures(result) == ["tus"] and "only over tus" in found(result, "tus")["remedy"]
     assert result_of(result, "link") == "not_examined" and sent(stub, "POST") == []
 
 

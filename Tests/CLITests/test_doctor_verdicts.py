@@ -1,14 +1,12 @@
 """`doctor` calls what an upload would trip over a failure, and nothing else."""
 
-import subprocess
-
 import pytest
-from namespaces import alone, command, hosts
+from namespaces import alone, hosts
 from pages import NGINX_413, NGINX_502, answer
 from program import private
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from test_doctor_limits import gateway  # noqa: F401
-from test_full_disks import fill, mount, small_disk  # noqa: F401
+from test_full_disks import fill, small_disk  # noqa: F401
 
 NGINX_405 = NGINX_413.replace("413 Request Entity Too Large", "405 Not Allowed")
 UNLABELLED = answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
@@ -32,11 +30,6 @@ def site(form=UNLABELLED, OPTIONS=OFFER, creation=NO_LENGTH, PATCH=NO_UPLOAD, ov
     return respond
 
 
-@pytest.fixture
-def guest(tmp_path):
-    return ["--upload-token-file", private(tmp_path / "token", "right")]
-
-
 # Whether GigHive answers.
 
 
@@ -56,8 +49,6 @@ def test_redirects_are_followed_as_by_an_upload(hive, examine):
     event = found(result, "credentials")
     assert event["result"] == "warning" and f"redirects to {stub.url}/api/uploads.php" in event["message"], event
     assert result_of(result, "form-limit") == "ok"
-    stub = hive("http-redirect=307:http://127.0.0.1:9/elsewhere")
-    assert failures(examine(stub.url, *USER, "--json")) == ["credentials"]
 
 
 # PATCH that is not let through.
@@ -73,10 +64,13 @@ def test_a_patch_that_is_refused_as_a_post_too_is_a_failure(hive, examine):
     assert "nginx" in event["message"], event
 
 
-def test_a_refused_patch_does_not_concern_a_form(hive, examine, recording):
-    stub = hive(answer=site(PATCH=answer("405 Not Allowed", NGINX_405)))
-    event = found(examine(stub.url, *USER, "--json", recording(2_000_000)).check(), "request-limit")
-    assert event["result"] == "warning" and "over tus would fail" in event["message"]
+@pytest.mark.parametrize("refusals, check, words", [
+    ({"PATCH": answer("405 Not Allowed", NGINX_405)}, "request-limit", "over tus would fail"),
+    ({"OPTIONS": answer("502 Bad Gateway", NGINX_502)}, "tus", "large"),
+])  # fmt: skip
+def test_what_refuses_tus_does_not_concern_a_small_file(hive, examine, recording, refusals, check, words):
+    event = found(examine(hive(answer=site(**refusals)).url, *USER, "--json", recording(2_000_000)).check(), check)
+    assert event["result"] == "warning" and words in event["message"], event
 
 
 def test_a_method_override_is_used(hive, examine, tmp_path):
@@ -108,20 +102,12 @@ def test_a_removed_version_is_no_contradiction(hive, examine):
     assert "removes the field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]
 
 
-def test_a_guest_needs_tus_and_no_form(hive, examine, guest):
-    result = examine(hive(user=None, upload_token="right", tus=False).url, *guest, "--json", env={})
-    assert result.code == 7 and failures(result) == ["tus"], result
-    assert "only over tus" in found(result, "tus")["remedy"]
+def test_a_guest_needs_no_form(hive, examine, tmp_path):
+    guest = ["--upload-token-file", private(tmp_path / "token", "right")]
     known = answer("400 Bad Request", '{"error":"Bad Request","message":"Missing or invalid upload_id"}')
     stub = hive(answer=site(form=answer("413 Too Large", NGINX_413), token=known))
     result = examine(stub.url, *guest, "--json", env={}).check()
     assert "form-limit" not in [event.get("check") for event in result.events]
-
-
-def test_a_small_file_needs_no_tus(hive, examine, recording):
-    stub = hive(answer=site(OPTIONS=answer("502 Bad Gateway", NGINX_502)))
-    event = found(examine(stub.url, *USER, "--json", recording(2_000_000, "small.mp4")).check(), "tus")
-    assert event["result"] == "warning" and "large" in event["message"], event
 
 
 def test_a_file_that_falls_back_to_a_form_is_examined_as_one(hive, examine, recording):
@@ -183,16 +169,11 @@ def test_a_full_state_directory_stops_no_form(hive, examine, small_disk, recordi
     assert result.code == 13 and failures(result) == ["state-directory"], result
 
 
-def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
-    place = tmp_path / "place"
-    place.mkdir()
-    mount(place, "size=40m", "nr_inodes=3")
-    try:
-        for name in "ab":
-            (place / name).touch()
-        result = examine(hive().url, *USER, "--json", "--state-dir", place)
-    finally:
-        subprocess.run(["umount", place], check=True)
+def test_a_file_system_without_free_inodes(hive, examine, small_disk):  # noqa: F811
+    place = small_disk(40_000, "nr_inodes=3")
+    for name in "ab":
+        (place / name).touch()
+    result = examine(hive().url, *USER, "--json", "--state-dir", place)
     event = found(result, "state-directory")
     assert result.code == 13 and failures(result) == ["state-directory"] and "no free inodes" in event["message"]
     assert "--state-dir" in event["remedy"]
@@ -201,42 +182,23 @@ def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
 # The network.
 
 
-def test_a_proxys_refusal_is_explained(hive, examine):
-    proxy = hive(answer=answer("403 Forbidden"))
-    result = examine("https://gighive.example", "--json", "--proxy", proxy.url)
-    assert result.code == 6 and failures(result) == ["proxy"], result
-    assert "rules forbid" in found_last_failure(result)["remedy"]
-
-
-@pytest.mark.parametrize("scheme, check, options, problem, remedy", [
-    ("http", "credentials", [], "requires a user name and a password", "Give them in the variable that sets the proxy"),
-    ("https", "proxy", ["--set", "proxy-user=me"], "refuses this user's password", "those in the variable"),
+@pytest.mark.parametrize("status, scheme, check, options, problem, remedy", [
+    ("403 Forbidden", "https", "proxy", [], "", "rules forbid"),
+    ("407 No", "http", "credentials", [], "requires a user name and a password", "Give them in the variable that sets the proxy"),
+    ("407 No", "https", "proxy", ["--set", "proxy-user=me"], "refuses this user's password", "those in the variable"),
 ])  # fmt: skip
-def test_a_proxy_that_demands_credentials_is_named(hive, examine, scheme, check, options, problem, remedy):
-    proxy = hive(answer=answer("407 Proxy Authentication Required"))
+def test_a_proxy_that_refuses_is_named(hive, examine, status, scheme, check, options, problem, remedy):
+    proxy = hive(answer=answer(status))
     env = {"GIGHIVE_PASSWORD": "x", "GIGHIVE_PROXY_PASSWORD": "wrong-one"}
     result = examine(f"{scheme}://gighive.example", "--user", "u", "--json", "--proxy", proxy.url, *options, env=env)
     event = found_last_failure(result)
     assert failures(result) == [check] and event["exit_code"] == result.code == 6
+    assert problem in event["message"] and remedy in event["remedy"], event
     assert proxy.url.removeprefix("http://") in event["message"], event
-    assert problem in event["message"] and remedy in event["remedy"]
 
 
 def found_last_failure(result) -> dict:
     return [event for event in result.events if event.get("result") == "failure"][-1]
-
-
-@pytest.mark.parametrize("route, words", [
-    (["blackhole"], "which many networks cannot reach"), (["unreachable"], "Nobody has that address"),
-])  # fmt: skip
-def test_an_ipv6_address_that_cannot_be_reached(examine, route, words):
-    def test():
-        if route == ["unreachable"]:
-            command("ip", "-6", "route", "add", *route, "2001:db8::/32")
-        return examine("http://[2001:db8::1]", "--json")
-
-    event = found_last_failure(alone(test))
-    assert event["check"] == "connection" and words in event["remedy"], event
 
 
 def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path):
@@ -303,5 +265,3 @@ def test_the_address_of_uploads_is_checked_without_content(hive, examine):
 def test_advice_is_given_once(hive, examine):
     event = found(examine(hive(answer=answer("404 Not Found", "gone")).url, *USER, "--json"), "credentials")
     assert (event["message"] + event["remedy"]).count("Check the server's address") == 1, event
-    event = found(examine(hive().url, "--json", env={}), "credentials")
-    assert "Check the user name" not in event["message"], event

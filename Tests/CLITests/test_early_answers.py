@@ -43,12 +43,6 @@ def test_an_early_413_survives_a_reset_20_times_out_of_20(any_hive, send, record
     assert [send(hive, file, "--protocol", "multipart").code for _ in range(20)] == [8] * 20
 
 
-def test_without_tus_a_413_stays_what_is_reported(hive, send, recording):
-    """Not the response to the question for tus, which came last."""
-    result = send(hive("multipart/early-status=413", tus=False), recording(SMALL))
-    assert result.code == 8 and "413" in result.err and "404" not in result.err, result
-
-
 @pytest.mark.parametrize("fault, size", [("reset-after=100000", SMALL), ("close-after=100000", LARGE)])
 def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, recording, fault, size):
     """Over TLS too: 5 is for TLS itself, and nothing is wrong with it."""

@@ -6,7 +6,7 @@ import signal
 import pytest
 from program import wait_until
 from records import only_record
-from uploads import PASSWORD, TUS, is_delivered, of_kind, sent, stop
+from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
 
 SIZE = 5_000_000
 AGAIN = ["--set", "retry-max-delay=10ms"]
@@ -32,15 +32,6 @@ def test_the_call_names_the_upload_and_has_the_form(hive, upload, recording):
     assert (request.method, request.header("Content-Type")) == ("POST", "application/json")
     assert request.header("Accept") == "application/json"
     assert json.loads(request.body) == {"upload_id": item.upload_id, **form, "display_name": "Ann"}
-
-
-def test_it_is_asked_for_until_it_is_there(hive, upload, recording):
-    stub, file = hive("finalize-pending=2"), recording(SIZE)
-    result = upload(stub, file, *AGAIN, "--json", retries=4).check()
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE
-    assert len(of_kind(stub, "finalize")) >= 2
-    assert [event for event in result.events if event["event"] == "retry"]
 
 
 def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, program, upload, recording):
@@ -80,20 +71,6 @@ def test_a_name_that_the_server_refused_can_be_fixed_or_the_way_out_is_reported(
     assert result.code == 0 or "gighive-upload cancel" in result.err, result
 
 
-def test_an_upload_that_finalize_never_finds_stays_pending(hive, program, upload, recording):
-    """HEAD has the last word about whether the upload is there: nothing is sent again, and the record is not failed."""
-    stub, file = hive("finalize-unknown=1000"), recording(SIZE)
-    result = upload(stub, file, *AGAIN, retries=3, seconds=30)
-    assert result.code not in (0, 1), result
-    assert sent(stub) == SIZE and len(of_kind(stub, "create")) == 1
-    record = only_record(program)
-    assert record.phase in ("pending", "uploaded") and record.upload_path == of_kind(stub, "patch")[0].path
-    stub.set_faults()
-    stub._requests.clear()
-    assert resume(program, *AGAIN, retries=1).code == 0
-    assert is_delivered(stub, file) and sent(stub) == 0
-
-
 @pytest.mark.parametrize("fault, number", [("finalize/silent", signal.SIGKILL), ("PATCH/delay-answer=60", signal.SIGTERM)])
 def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording, fault, number):
     """After the last byte, before or after the server has made a recording of it."""
@@ -111,15 +88,4 @@ def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording
     assert sent(stub) == 0
     again = program.send(stub, *TUS, file, "--again")
     assert again.code == 0 and "already there" in again.out, again
-    assert is_delivered(stub, file)
-
-
-def test_a_record_that_lags_behind_the_server_makes_no_second_recording(hive, program, recording):
-    """As if the power had failed between the server's confirmation and the disk."""
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file)
-    before = only_record(program)
-    assert resume(program).code == 0
-    before.write()
-    resume(program).check()
     assert is_delivered(stub, file)

@@ -25,8 +25,8 @@ def small_disk(tmp_path):
     place = tmp_path / "place"
     place.mkdir()
 
-    def small_disk(kib):
-        mount(place, f"size={kib}k")
+    def small_disk(kib, *options):
+        mount(place, f"size={kib}k", *options)
         return place
 
     yield small_disk

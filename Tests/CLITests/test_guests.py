@@ -4,7 +4,7 @@
 import pytest
 from program import private
 from records import records
-from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, sent
+from uploads import PASSWORD, TUS, is_delivered, kinds
 
 SIZE = 3_000_000
 GUEST = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
@@ -45,14 +45,6 @@ def test_a_token_that_the_server_does_not_know_is_found_before_the_first_byte_an
     guest(stub, file, *GUEST).check()
     assert is_delivered(stub, file)
     assert [record.phase for record in records(program)] == ["delivered"]
-
-
-def test_terms_that_are_not_accepted_are_found_before_the_first_byte(party, guest, recording):
-    stub = party()
-    result = guest(stub, recording(SIZE), "--field", "tos_accepted=false")
-    assert result.code == 6, result
-    assert "tos_accepted" in result.err, result
-    assert sent(stub) == 0 and of_kind(stub, "create") == of_kind(stub, "patch") == []
 
 
 @pytest.mark.parametrize("command", [["send", "a.mp4", "--label", "x"], ["watch", ".", "--label", "x"], ["doctor"]])

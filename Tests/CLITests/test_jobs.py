@@ -34,23 +34,16 @@ def test_every_file_is_delivered(any_hive, program, files, way, jobs):
     assert len(hive.recordings) == 6
 
 
-def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files):
+@pytest.mark.parametrize("options, count", [(["--jobs", "4"], 4), ([], 1)])
+def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files, options, count):
+    """By default one."""
     stub = hive("stall-after=100000")
-    running = program.start_sending(stub, *files(6), "--protocol", "multipart", "--jobs", "4")
-    wait_until(lambda: under_way(stub) == 4)
+    running = program.start_sending(stub, *files(6), "--protocol", "multipart", *options)
+    wait_until(lambda: under_way(stub) == count)
     time.sleep(0.2)
-    assert len(stub.requests) == 4
+    assert len(stub.requests) == count
     running.signal(signal.SIGTERM)
     assert running.wait(10).code == 143
-
-
-def test_by_default_they_are_sent_one_after_the_other(hive, program, files):
-    stub = hive("stall-after=100000@1")
-    running = program.start_sending(stub, *files(3))
-    wait_until(lambda: under_way(stub) == 1)
-    time.sleep(0.2)
-    assert len(stub.requests) == 1
-    running.end()
 
 
 def test_a_slow_one_does_not_hold_up_the_others(hive, program, files):
@@ -105,16 +98,11 @@ def test_uploads_at_once_do_not_mix(hive, program, recording):
 CREATION_AND_ONE = (1 << 20) + 1
 
 
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files):
-    hive = any_hive()
+@pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
+def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
+    hive = any_hive(*faults)
     result = program.send(hive, *files(16, 8_000_000), *TUS, "-j", "16", measure=True).check()
     check_memory(program, result, peak_kib(hive) + MORE_KIB)
-
-
-def test_a_slow_server_does_not_make_several_at_once_keep_more(hive, program, files):
-    stub = hive("slow-read=10e6")
-    result = program.send(stub, *files(8, 8_000_000), *TUS, "-j", "8", measure=True).check()
-    check_memory(program, result, peak_kib(stub) + MORE_KIB)
 
 
 def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, program, files):
@@ -177,25 +165,6 @@ def test_an_upload_that_waits_for_finalize_leaves_its_place_to_the_next(hive, pr
     events = [event["event"] for event in result.events if event["event"] in ("start", "delivered")]
     assert events[: events.index("delivered")].count("start") == 8, events
     assert len(stub.recordings) == 8 and len({record.document["asset_id"] for record in records(program)}) == 8
-
-
-@pytest.mark.long
-def test_one_more_than_can_wait_does_not_stop_the_others(hive, program, files):
-    """The server takes long for the 17th recording. The next ones are sent as soon as one of the 16 that wait has ended."""
-    stub = hive("finalize/delay-answer=1@16", "finalize/delay-answer=8@17-17")
-    result = program.send(stub, *files(30, 50_000), *TUS, "--json").check()
-    ended = [event["file"].rpartition("/")[2] for event in result.events if event["event"] == "delivered"]
-    assert len(ended) == 30 and ended[-1] == "16.mp4", ended
-
-
-def test_an_upload_that_is_lost_while_it_waits_is_sent_again_after_the_next_one(hive, program, files):
-    """With one job, only one file is sent at a time, also then."""
-    stub = hive("finalize/delay-answer=1@1", "finalize/finalize-unknown=1", "head/gone@1", "create/slow-read=100000@2")
-    running = program.start_sending(stub, *files(2, 300_000), *TUS, retries=3)
-    wait_until(lambda: kinds(stub).count("create") == 3, 20)
-    assert of_kind(stub, "create")[1].finished.is_set()
-    running.wait(30).check()
-    assert len(stub.recordings) == 2
 
 
 def test_an_upload_that_waits_retries_from_where_it_waits(hive, program, files):

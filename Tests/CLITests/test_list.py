@@ -24,14 +24,10 @@ def timestamp(nanoseconds: int) -> str:
 def test_a_list_of_nothing_says_where_it_looked_and_creates_nothing(program):
     result = program.run("list")
     assert (result.code, result.out, result.err) == (0, f"no uploads in {program.state}.\n", "")
+    assert program.run("list", "--json").check().out == ""
     assert program.run("resume", "--all").out == f"nothing to resume in {program.state}.\n"
     assert program.run("resume", "5e1f0a77").err == f'gighive-upload: there is no upload "5e1f0a77" in {program.state}.\n'
     assert not program.state.exists()
-
-
-def test_a_list_of_nothing_is_nothing_in_json(run):
-    result = run("list", "--json")
-    assert (result.code, result.out, result.err) == (0, "", "")
 
 
 def test_a_list_has_a_line_for_each_upload(hive, program, recording):

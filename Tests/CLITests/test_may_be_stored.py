@@ -3,7 +3,6 @@
 One outcome everywhere: the phase "failed", exit code 16, and only `resume ID` sends it again.
 """
 
-import os
 import signal
 import time
 
@@ -101,36 +100,3 @@ def test_a_form_that_was_killed_before_its_last_byte_is_sent_again(hive, program
     stub.set_faults()
     program.run("resume", "--all", "--progress=none").check()
     assert only_record(program).phase == "delivered"
-
-
-def test_a_change_of_permissions_does_not_hide_that_a_form_may_be_stored(hive, program, recording):
-    stub, file = hive("silent"), recording(SMALL)
-    running = program.start(
-        "send", file, "--multipart-url", stub.url + "/upload", "--progress=none", "--set", "response-timeout=500ms")
-    wait_until(lambda: stub.requests and stub.requests[0].complete)
-    os.chmod(file, 0o640)
-    assert is_told(running.wait(10))
-    assert only_record(program).phase == "failed" and only_record(program).document["may_be_stored"]
-
-
-# Forms with a policy, as S3 takes them: 303 to the page that was asked for.
-
-POLICY = ["--field", "key=rec/gig.mp4", "--field", "policy=eyJ9", "--field", "x-amz-signature=00",
-          "--field", "success_action_redirect=http://app.example/done"]
-
-
-def redirects(location):
-    return f"HTTP/1.1 303 See Other\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
-
-
-def test_a_303_that_names_bucket_key_and_etag_is_a_delivery(hive, post, recording):
-    stub = hive(answer=redirects("http://app.example/done?bucket=b&key=rec%2Fgig.mp4&etag=%22d41d8cd98f00b204e9800998ecf8427e%22"))
-    result = post(stub, recording(SMALL), *POLICY, retries=3)
-    assert result.code == 0 and "delivered" in result.out, result
-    assert len(stub.requests) == 1
-
-
-def test_any_other_303_after_the_whole_form_may_be_stored(hive, post, recording):
-    stub = hive(answer=redirects("http://app.example/done"))
-    assert is_told(post(stub, recording(SMALL), *POLICY, *SOON, retries=3))
-    assert len(stub.requests) == 1

@@ -48,16 +48,6 @@ def test_the_figures_of_a_watcher(hive, watch, recording, tmp_path):
     assert list(metrics.parent.iterdir()) == []
 
 
-def test_a_refused_recording_counts(hive, program, recording, rec, watch, tmp_path):
-    metrics = tmp_path / "gighive.prom"
-    watching = watch(hive("multipart/status=400"), "--set", f"metrics={metrics}")
-    file = recording(50_000, "one.wav", directory=rec)
-    found = wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
-    assert found["groups"][0]["set_aside"][0]["file"] == str(file)
-    wait_until(lambda: list(parse(metrics.read_text())["gighive_upload_set_aside_recordings"].values()) == [1], 30)
-    watching.stop()
-
-
 def test_the_file_must_be_one_that_the_exporter_reads(hive, rec, watch):
     for count, name in enumerate(("metrics.txt", ".prom", "prom")):
         watching = watch(hive(), "--set", f"metrics={name}")

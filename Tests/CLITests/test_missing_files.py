@@ -255,14 +255,6 @@ def test_the_record_of_a_failed_upload_can_be_pruned(hive, program, recording):
     assert prune(program, "1h", 1)
 
 
-def test_a_pending_upload_is_never_pruned(program, interrupted, tmp_path):
-    """The server has a part of it, which `cancel` removes."""
-    interrupted()
-    (tmp_path / "gig.mp4").unlink()
-    age(program, 1000 * DAY)
-    assert prune(program, "1ms", 0)
-
-
 def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recording, tmp_path):
     place = tmp_path / "share"
     place.mkdir()

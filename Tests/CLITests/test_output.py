@@ -134,17 +134,6 @@ def test_no_further_file_begins_while_the_output_is_unread_and_all_continue_afte
     assert len(stub.recordings) == 20
 
 
-def test_a_signal_ends_many_files_with_an_unread_output(hive, program, long_named, full_pipe):
-    stub, pipe = hive(), full_pipe()
-    running = program.start_sending(stub, *long_named(20), "--json", stdout=pipe.writing)
-    wait_until(lambda: stub.recordings)
-    time.sleep(1)
-    running.signal(signal.SIGTERM)
-    result = running.wait(SOON_SECONDS)
-    assert result.code == 143, result
-    assert "20 results were lost" in result.err
-
-
 def test_max_time_counts_for_files_that_wait_for_a_reader(hive, program, long_named, full_pipe):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, *long_named(20), "--json", "--max-time", "2s", stdout=pipe.writing)
@@ -288,18 +277,6 @@ def test_a_terminal_that_is_stopped_delays_nothing(hive, program, recording):
 
 def limited(which, value):
     return lambda: resource.setrlimit(which, (value, value))
-
-
-@pytest.mark.native
-def test_a_log_that_may_not_grow_is_an_error_of_the_output(hive, program, recording, tmp_path):
-    stub = hive()
-    with open(tmp_path / "log", "wb") as log:
-        log.truncate(8192)
-        log.seek(8192)
-        result = program.start_sending(
-            stub, recording(), "--json", stdout=log, preexec_fn=limited(resource.RLIMIT_FSIZE, 8192)).wait()
-    assert result.code == OUTPUT_FAILED, result
-    assert "writing to standard output failed: File too large." in result.err and len(stub.recordings) == 1
 
 
 @pytest.mark.native

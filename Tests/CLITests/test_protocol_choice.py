@@ -36,12 +36,6 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert "no tus on this server" in result.err
 
 
-def test_what_is_wrong_with_the_server_is_no_lack_of_tus(hive, send, recording):
-    stub = hive("options/status=503")
-    assert send(stub, recording(), "--threshold", "1").code == 9
-    assert kinds(stub) == ["options"]
-
-
 @pytest.mark.parametrize("way", ["--protocol", "--tus-url"])
 def test_where_tus_is_demanded_a_server_without_it_is_a_refusal(hive, run, send, recording, way):
     stub = hive(tus=False)

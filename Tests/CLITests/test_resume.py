@@ -19,21 +19,13 @@ AT = 3_000_000
 # How it ends, and how it continues.
 
 
-def test_an_interruption_says_how_to_resume(any_hive, program, recording):
-    hive, file = any_hive(), recording(SIZE)
-    result = stop(program, hive, file, at=AT, number=signal.SIGINT)
-    assert result.code == 130, result
-    match = re.search(r"gighive-upload (resume [0-9a-f]{8})", result.err)
-    assert match, result
-    program.run(*match.group(1).split(), env=PASSWORD).check()
-    assert is_delivered(hive, file)
-
-
-def test_the_hint_leads_to_the_directory_of_the_records(hive, program, recording, tmp_path):
+@pytest.mark.parametrize("options", [[], ["--state-dir", "some where"]], ids=["", "state-dir"])
+def test_an_interruption_says_how_to_resume(hive, program, recording, options):
     """What it says can be typed as it is."""
     stub, file = hive(), recording(SIZE)
-    result = stop(program, stub, file, "--state-dir", tmp_path / "some where", at=AT)
-    words = re.search(r"gighive-upload (resume .*)", result.err).group(1)
+    result = stop(program, stub, file, *options, at=AT, number=signal.SIGINT)
+    assert result.code == 130, result
+    words = re.search(r"gighive-upload (resume [0-9a-f]{8}.*)", result.err).group(1)
     program.run(*shlex.split(words.rstrip(".")), env=PASSWORD).check()
     assert is_delivered(stub, file)
 
@@ -93,15 +85,6 @@ def test_an_upload_to_any_tus_server_resumes_too(hive, program, recording):
     assert sent(stub) == SIZE - CREATION - 2_000_000
 
 
-def test_an_upload_that_the_server_has_given_up_starts_over(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    stub.set_faults("head/gone=410@1")
-    go_on(program, stub, file, "resume").check()
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE
-
-
 def test_an_upload_that_has_expired_starts_over(hive, program, recording):
     stub = hive(tus_extensions=("creation", "creation-with-upload", "expiration"), tus_expires_seconds=1.0)
     file = recording(SIZE)
@@ -126,17 +109,6 @@ def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program
     assert is_delivered(second, file) and second.recordings[0].via == "multipart"
 
 
-def test_an_interrupted_multipart_upload_can_be_resumed_from_its_start(hive, program, recording):
-    stub, file = hive("stall-after=1000000"), recording(SIZE)
-    running = program.start_sending(stub, file)
-    wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 1_000_000)
-    running.signal(signal.SIGTERM)
-    assert running.wait().code == 143
-    stub.set_faults()
-    assert go_on(program, stub, file, "resume --all").code == 0
-    assert is_delivered(stub, file) and stub.recordings[0].via == "multipart"
-
-
 def test_progress_counts_from_the_servers_offset(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
@@ -150,13 +122,13 @@ def test_progress_counts_from_the_servers_offset(hive, program, recording):
 # The options.
 
 
-def test_the_options_are_those_that_it_was_begun_with(hive, program, recording):
+def test_the_options_are_those_that_it_was_begun_with_unless_others_are_given_now(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     given = ["--label", "🎸 a=b %41", "--org-name", "Die Löwen", "--event-type", "wedding", "--event-date", "2026-02-28"]
     stop(program, stub, file, *given, at=AT)
-    assert go_on(program, stub, file, "resume").code == 0
+    assert go_on(program, stub, file, "resume", "--event-date", "2026-03-01").code == 0
     (item,) = stub.recordings
-    assert (item.label, item.org_name, item.event_type, item.event_date) == (given[1], given[3], given[5], given[7])
+    assert (item.label, item.org_name, item.event_type, item.event_date) == (given[1], given[3], given[5], "2026-03-01")
 
 
 def test_the_event_stays_that_of_the_day_on_which_it_was_begun(hive, program, recording):
@@ -165,13 +137,6 @@ def test_the_event_stays_that_of_the_day_on_which_it_was_begun(hive, program, re
     day = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=-12))).date().isoformat()
     assert go_on(program, stub, file, "resume", env={**PASSWORD, "TZ": "XST-14"}).code == 0
     assert stub.recordings[0].event_date == day
-
-
-def test_options_that_are_given_now_count(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, "--label", "wrong", at=AT)
-    assert go_on(program, stub, file, "resume", "--label", "right", "--event-date", "2026-02-28").code == 0
-    assert (stub.recordings[0].label, stub.recordings[0].event_date) == ("right", "2026-02-28")
 
 
 TRANSIENT = [
@@ -278,33 +243,22 @@ def test_a_password_from_the_environment_has_to_be_there_again(hive, program, re
     assert sent(stub) == SIZE - AT
 
 
-CREDENTIALS = {
-    "another user": ["--user", "uploader", "--password-file", "good"],
-    "netrc": ["--netrc=netrc"],
-    "bearer": ["--bearer-file", "good"],
-    "guest": ["--upload-token-file", "good"],
-}
-
-
-@pytest.mark.parametrize("kind, command", [
-    ("another user", "resume"), ("netrc", "cancel"), ("bearer", "cancel"), ("guest", "resume"),
-])  # fmt: skip
-def test_other_credentials_replace_those_of_before(hive, program, recording, tmp_path, kind, command):
-    stub, file = hive(), recording(SIZE)
+@pytest.mark.parametrize("command, options, words", [
+    ("cancel", ["--netrc=netrc"], "cancelled."),
+    # The stub does not take a bearer's token; what counts is that it was sent.
+    ("cancel", ["--bearer-file", "good"], None),
+    ("resume", ["--upload-token-file", "good"], "tos_accepted"),
+], ids=["netrc", "bearer", "guest"])
+def test_other_credentials_replace_those_of_before(program, interrupted, tmp_path, command, options, words):
     private(tmp_path / "bad", "wrong")
     private(tmp_path / "good", "secret")
     private(tmp_path / "netrc", "machine 127.0.0.1 login uploader password secret")
-    stop(program, stub, file, at=AT)
-    record = only_record(program)
-    note = record.document["note"].replace("user=uploader", f"user=somebody password-file={tmp_path}/bad")
-    record.write(note=note)
-    result = program.run(command, record.id, *CREDENTIALS[kind])
-    if kind == "guest":
-        assert result.code == 6 and "tos_accepted" in result.err, result
-    elif kind == "bearer":
-        # The stub does not take it; what counts is that it was sent.
-        assert result.code == 6, result
+    stub, record = interrupted()
+    record.write(note=record.document["note"].replace("user=uploader", f"user=somebody password-file={tmp_path}/bad"))
+    result = program.run(command, record.id, *options)
+    assert result.code == (0 if "netrc" in options[0] else 6), result
+    if words:
+        assert words in result.out + result.err, result
+    else:
         head = stub.requests[0].head.decode()
         assert "Bearer secret" in head and "Basic" not in head
-    else:
-        assert result.code == 0, result

@@ -47,17 +47,6 @@ def in_order(program, *names):
 # What another process is working on.
 
 
-def test_what_another_process_is_working_on_is_passed_over(hive, program, recording, stopped):
-    stub = hive()
-    (other,) = stopped(stub, "other")
-    running = begin(program, stub, recording(SIZE), at=AT)
-    result = program.run("resume", "--all", env=PASSWORD).check()
-    assert result.out.endswith("skipped: 1 in progress in another process.\n") and "other.mp4: delivered" in result.out
-    assert "gig.mp4" not in result.out + result.err
-    assert is_delivered(stub, other) and running.process.poll() is None
-    running.end()
-
-
 def test_how_much_is_said_about_it(program, hive, recording):
     stub = hive()
     running = begin(program, stub, recording(SIZE), at=AT)
@@ -75,11 +64,6 @@ def test_how_much_is_said_about_it(program, hive, recording):
     assert program.run("resume", "--all").check().err == ""
     assert only_record(program).file.read_bytes() == before and len(stub.requests) == count
     running.end()
-
-
-def test_strict_is_for_all(run):
-    result = run("resume", "12345678", "--strict")
-    assert result.code == 2 and "--strict needs --all" in result.err, result
 
 
 @pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
@@ -211,7 +195,9 @@ def test_the_kind_of_the_destination_counts(hive, program, recording, option, co
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["12345678", "--server", "http://x"], "--server works only with --all"), (["12345678", "--tus-url=http://x"], "--tus-url works only with --all"),
+    [(["12345678", "--strict"], "--strict needs --all"),
+     (["12345678", "--server", "http://x"], "--server works only with --all"),
+     (["12345678", "--tus-url=http://x"], "--tus-url works only with --all"),
      (["--all", "--server", "http://x", "--tus-url", "http://x"], "one destination"), (["--all", "--server", "x"], "--server"),
      (["--all", "-j", "0"], "1 to 16"), (["--all", "-j", "17"], "1 to 16"), (["--all", "--jobs", "x"], "1 to 16")],
 )

@@ -12,32 +12,6 @@ from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, sha256, s
 SIZE, AT = 6_000_000, 3_000_000
 
 
-def size(file) -> int:
-    return file.stat().st_size
-
-
-CHANGES = {
-    "longer": (lambda file: os.truncate(file, size(file) + 1), [str(SIZE), str(SIZE + 1)]),
-    "its end": (lambda file: rewrite(file, size(file) - 7), ["last bytes differ"]),
-    "written to": (lambda file: os.utime(file, (1, 1)), ["modification time"]),
-}
-"""What is done to a file, and words about it if it had SIZE bytes."""
-
-
-def test_send_supersedes_the_upload_of_what_a_file_was(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    before = only_record(program)
-    change, words = CHANGES["its end"]
-    change(file)
-    result = program.send(stub, *TUS, file).check()
-    for word in [*words, "gig.mp4", "has changed since its upload started"]:
-        assert word in result.err, result
-    assert result.err.count("warning:") == 1
-    assert is_delivered(stub, file) and len(stub.recordings) == 1
-    assert only_record(program).id == before.id and only_record(program).phase == "delivered"
-
-
 def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program, recording):
     """Nothing of it is on the server, but the label would be wrong."""
     stub, file = hive("status=503"), recording(100_000)
@@ -46,7 +20,7 @@ def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program
     assert before.phase == "pending"
     stub.set_faults()
     stub._requests.clear()
-    CHANGES["written to"][0](file)
+    os.utime(file, (1, 1))
     for which in ("--all", before.id):
         result = program.run("resume", which, env=PASSWORD)
         assert result.code == 3 and "has changed since its upload started" in result.err, result
@@ -55,19 +29,25 @@ def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program
     assert result.err.count("has changed since its upload started") == 1 and only_record(program).phase == "delivered"
 
 
-@pytest.mark.parametrize(("way", "change"), [("resume", "longer"), ("resume --all", "its end")])
-def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, change, way):
+@pytest.mark.parametrize(("way", "change", "words"), [
+    ("resume", lambda file: os.truncate(file, SIZE + 1), [str(SIZE), str(SIZE + 1)]),
+    ("resume --all", lambda file: rewrite(file, SIZE - 7), ["last bytes differ"]),
+], ids=["longer", "its end"])
+def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, way, change, words):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
-    change, words = CHANGES[change]
+    before = only_record(program)
     change(file)
     result = go_on(program, stub, file, way)
     assert result.code == 3, result
     for word in [*words, "gig.mp4", "To send the file as it is now, use gighive-upload send"]:
         assert word in result.err, result
     assert stub.requests == []
-    assert program.send(stub, *TUS, file).code == 0
-    assert is_delivered(stub, file)
+    result = program.send(stub, *TUS, file).check()
+    for word in [*words, "gig.mp4", "has changed since its upload started"]:
+        assert word in result.err, result
+    assert result.err.count("warning:") == 1 and is_delivered(stub, file)
+    assert only_record(program).id == before.id and only_record(program).phase == "delivered"
 
 
 def test_a_change_that_nothing_shows_is_found_by_the_digest(hive, program, recording):
@@ -136,21 +116,14 @@ def test_a_recording_resumes_under_a_new_name(hive, program, recording, tmp_path
     assert only_record(program).source == os.fsencode(renamed)
 
 
-def test_the_path_is_kept_as_a_whole(hive, program, recording, tmp_path):
-    stub = hive()
-    recording(SIZE)
-    stop(program, stub, "gig.mp4", at=AT, cwd=tmp_path)
-    assert program.run("resume", "--all", env=PASSWORD, cwd="/").code == 0
-    assert is_delivered(stub, tmp_path / "gig.mp4")
-
 NAMES = ["a b=c%2F%00.mp4", b"line\nend\r\xff.mp4", "-x.mp4"]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_a_file_of_any_name_can_be_resumed(hive, program, recording, name):
+def test_a_file_of_any_name_can_be_resumed_from_another_directory(hive, program, recording, tmp_path, name):
     stub, file = hive(), recording(SIZE, name)
-    stop(program, stub, file, at=AT)
-    assert go_on(program, stub, file, "resume").code == 0
+    stop(program, stub, "--", os.path.basename(os.fsencode(file)), at=AT, cwd=tmp_path)
+    assert go_on(program, stub, file, "resume", cwd="/").code == 0
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE - AT
     assert only_record(program).source == os.fsencode(file)

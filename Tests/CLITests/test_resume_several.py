@@ -4,7 +4,7 @@ import pytest
 from program import private, wait_until
 from records import only_record, records
 from test_resume_all import in_order
-from uploads import PASSWORD, TUS, WAYS, begin, go_on, is_delivered, of_kind, sent, sha256, stop
+from uploads import PASSWORD, WAYS, begin, go_on, is_delivered, of_kind, sent, sha256, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -26,15 +26,6 @@ def test_two_processes_never_work_on_one_upload(hive, program, recording, way):
     assert is_delivered(stub, file)
 
 
-def test_many_processes_at_once_make_one_upload(hive, program, recording):
-    stub, file = hive("slow-read=4e6"), recording(SIZE)
-    runs = [program.start_sending(stub, *TUS, file) for _ in range(6)]
-    codes = sorted(run.wait().code for run in runs)
-    assert codes == [0] + [11] * 5
-    assert is_delivered(stub, file)
-    assert len(of_kind(stub, "create")) == 1 and len(records(program)) == 1
-
-
 def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
@@ -50,15 +41,6 @@ def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hi
     assert {recording.sha256 for recording in stub.recordings} == {sha256(first), sha256(second)}
 
 
-@pytest.fixture
-def three(hive, program, recording):
-    """A stub with three interrupted uploads."""
-    stub = hive()
-    for name in "abc":
-        stop(program, stub, recording(SIZE, f"{name}.mp4"), at=AT)
-    return stub
-
-
 def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, recording, tmp_path):
     stub = hive()
     private(tmp_path / "password", "secret")
@@ -71,22 +53,18 @@ def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, rec
     assert outcomes == {str(files[0]): 0, str(files[1]): 2, str(files[2]): 0}
 
 
-def test_uploads_can_be_chosen_by_the_beginnings_of_their_ids(program, three):
-    chosen = records(program)[1]
-    program.run("resume", chosen.id[:7], env=PASSWORD).check()
-    assert [record.phase for record in records(program)].count("delivered") == 1
-    assert len(three.recordings) == 1
-
-
-def test_a_beginning_that_several_have_is_a_usage_error(program, three):
-    for index, record in enumerate(records(program)):
+def test_an_upload_can_be_chosen_by_a_beginning_that_no_other_id_has(hive, program, recording):
+    stub = hive()
+    for name in "ab":
+        stop(program, stub, recording(SIZE, f"{name}.mp4"), at=AT)
+    for number, record in enumerate(records(program)):
         record.file.unlink()
-        record.write(id=f"abcdef0{index}")
-    for record in records(program):
-        assert record.id.startswith("abcdef")
+        record.write(id=f"abcdef{number}0")
     result = program.run("resume", "abcdef", env=PASSWORD)
-    assert result.code == 2 and "abcdef" in result.err, result
-    assert three.requests == []
+    assert result.code == 2 and "abcdef" in result.err and stub.requests == [], result
+    program.run("resume", "abcdef1", env=PASSWORD).check()
+    assert {record.id: record.phase for record in records(program)} == {"abcdef00": "pending", "abcdef10": "delivered"}
+    assert len(stub.recordings) == 1
 
 
 WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "ABCDEF01", "\x1b[31m", "a\nb", b"\xff", "%41"]

@@ -7,7 +7,7 @@ import pytest
 from hivestub import HiveStub
 from program import wait_until
 from test_connecting import unused_port
-from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
+from uploads import PASSWORD, TUS, is_delivered, sent
 
 SIZE = 5_000_000
 SOON = ["--set", "retry-max-delay=10ms"]
@@ -18,13 +18,6 @@ def retries(result) -> list[dict]:
 
 
 # What is retried.
-
-
-def test_a_status_that_time_may_heal_is_retried(hive, send, recording):
-    stub, file = hive("status=503@2"), recording()
-    result = send(stub, file, *SOON, "--json", retries=3).check()
-    assert is_delivered(stub, file)
-    assert [event["try"] for event in retries(result)] == [1, 2]
 
 
 def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording):
@@ -74,13 +67,6 @@ def test_there_are_five_retries_by_default(hive, send, recording):
     stub = hive("status=503")
     assert send(stub, recording(), *SOON, retries=None).code == 9
     assert len(stub.requests) == 6
-
-
-def test_a_server_that_drops_every_request_is_not_asked_forever(hive, upload, recording):
-    stub = hive("head/close-after=0", "PATCH/close-after=1")
-    result = upload(stub, recording(SIZE), *SOON, retries=2, seconds=20)
-    assert result.code == 4, result
-    assert len(of_kind(stub, "patch")) <= 6
 
 
 # How long the pause is.

@@ -114,11 +114,3 @@ def test_resume_all_waits_and_resume_does_not(hive, program, recording):
     stub.set_faults()
     program.run("resume", identifier, env=PASSWORD).check()
     assert listed(program)["next_retry"] is None and "full_sends" not in record(program)
-
-
-def test_the_count_is_kept_over_processes(hive, program, recording):
-    stub, result = sent_in_vain(program, hive, recording, times=1)
-    assert result.code == 9 and listed(program)["next_retry"] is None
-    codes = [program.run("resume", "--all", env=PASSWORD).code for _ in range(4)]
-    assert codes == [9, 9, 0, 0]
-    assert len(stub.requests) == 3

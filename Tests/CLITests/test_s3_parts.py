@@ -100,27 +100,6 @@ def test_what_the_server_lists_is_not_sent_again(s3, put, killed, file, page, fo
     assert arrived(s3, file) and s3.count("PUT") == 1
 
 
-def test_a_part_that_is_lost_is_sent_again_alone(s3, put, killed, file):
-    killed(is_part(4))
-    next(iter(s3.uploads.values()))["parts"].pop(2)
-    put().check()
-    assert arrived(s3, file) and [request.path.split("partNumber=")[1] for request in s3.requests if request.command == "PUT"] == ["2", "4"]
-
-
-def test_parts_of_another_plan_are_dropped(s3, put, killed, file):
-    killed(is_part(4))
-    next(iter(s3.uploads.values()))["parts"][9] = ('"1"', b"1")
-    put().check()
-    assert arrived(s3, file) and s3.count("DELETE") == 1 and s3.count("PUT") == 4
-
-
-def test_an_upload_that_is_gone_is_begun_anew(s3, put, killed, file):
-    killed(is_part(4))
-    s3.uploads.clear()
-    put().check()
-    assert arrived(s3, file) and s3.count("PUT") == 4
-
-
 @pytest.mark.parametrize("join", ["lost", "late", (500, "InternalError"), (503, "SlowDown"), (409, "ConditionalRequestConflict")])
 def test_a_join_without_a_clear_response_is_made_once(s3, put, file, join):
     s3.joins = [join]
@@ -134,13 +113,6 @@ def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
     wait_until(lambda: s3.objects)
     put().check()
     assert arrived(s3, file) and s3.count("PUT") == s3.count("POST") == 0
-
-
-def test_a_server_without_conditions_is_asked_first(s3, put, file):
-    s3.joins = [(501, "NotImplemented")]
-    put().check()
-    joins = [request for request in s3.requests if is_join(request)]
-    assert arrived(s3, file) and [request.headers["If-None-Match"] for request in joins] == ["*", None]
 
 
 def test_another_object_is_kept_whenever_it_comes(s3, put, file):

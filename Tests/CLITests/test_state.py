@@ -4,16 +4,12 @@ import os
 import stat
 
 import pytest
-from program import wait_until
 from records import only_record, read_record, records, write_record
 from test_large_files import PEAK_KIB_HTTP, check_memory
-from uploads import PASSWORD, TUS, begin, is_delivered, of_kind, stop
+from uploads import PASSWORD, TUS, begin, is_delivered, stop
 
 SIZE = 6_000_000
 AT = 3_000_000
-
-def mode(path) -> int:
-    return stat.S_IMODE(os.stat(path).st_mode)
 
 
 # Where they are.
@@ -45,8 +41,8 @@ def test_an_empty_name_is_a_usage_error(run):
 
 def test_nobody_else_can_read_them(hive, program, recording):
     program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(0)).check()
-    assert mode(program.state) == 0o700
-    assert {mode(path) for path in program.state.iterdir()} == {0o600}
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (program.state, *program.state.iterdir())]
+    assert modes[0] == 0o700 and set(modes[1:]) == {0o600}
 
 
 def test_a_record_says_how_far_the_upload_is(hive, program, recording):
@@ -72,51 +68,30 @@ def test_a_failure_that_time_may_heal_is_pending_and_others_are_failed(hive, pro
     assert record.document["message"]
 
 
-def test_a_file_that_changes_under_way_has_failed(hive, program, recording):
-    stub, file = hive("PATCH/slow-read=3e6"), recording(SIZE)
-    running = program.start_sending(stub, *TUS, file)
-    wait_until(lambda: of_kind(stub, "patch"))
-    with open(file, "ab") as stream:
-        stream.write(b"more")
-    assert running.wait().code == 3
-    assert only_record(program).phase == "failed"
-    stub.set_faults()
-    assert program.send(stub, *TUS, file).code == 0
-    assert is_delivered(stub, file)
-
-
-# Many.
-
-
-def crowd(program, count, **changes):
-    """So many records of other uploads, like the one that is there, as they are where a version with locks for all was."""
-    one = only_record(program).document
-    for number in range(count):
-        id = f"{number:08x}"
-        path = f"/recordings/{number:05}.mp4"
-        write_record(program.state, {**one, "file": path, "inode": str(10**9 + number), **changes, "id": id})
-        (program.state / f"{id}.lock").touch()
-
-
 @pytest.mark.long
 def test_thousands_of_records_take_no_memory(hive, program, recording):
+    """With a lock for each, as a version with locks for all has left them."""
     stub, file, other = hive(), recording(SIZE), recording(SIZE, "other.mp4")
     stop(program, stub, file, at=AT)
-    crowd(program, 6000, phase="delivered", delete_token="0" * 64, asset_id=1)
+    delivered = {**only_record(program).document, "phase": "delivered", "delete_token": "0" * 64, "asset_id": 1}
+    for number in range(6000):
+        id, path = f"{number:08x}", f"/recordings/{number:05}.mp4"
+        write_record(program.state, {**delivered, "file": path, "inode": str(10**9 + number), "id": id})
+        (program.state / f"{id}.lock").touch()
     resumed = program.run("resume", "--all", env=PASSWORD, measure=True)
     for result in (resumed, program.send(stub, *TUS, other, measure=True)):
         assert result.code == 0, result
         check_memory(program, result, PEAK_KIB_HTTP)
 
 
-@pytest.mark.parametrize("command", ["send", "resume"])
-def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording, command):
+def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
-    (program.state / "directory.lock").unlink()
-    os.mkfifo(program.state / "directory.lock")
-    result = program.send(stub, *TUS, file) if command == "send" else program.run("resume", "--all", env=PASSWORD)
+    lock = program.state / "directory.lock"
+    lock.unlink()
+    os.mkfifo(lock)
+    result = program.run("resume", "--all", env=PASSWORD)
     assert result.code == 13 and "directory.lock is not a regular file" in result.err, result
-    os.unlink(program.state / "directory.lock")
+    lock.unlink()
     assert program.send(stub, *TUS, file).code == 0
     assert is_delivered(stub, file)

@@ -221,12 +221,6 @@ def test_results_are_coloured_on_request_only(hive, send, recording):
     assert "\x1b" not in send(hive(), recording(), "--color=always", "--json").out
 
 
-def test_an_unknown_choice_of_colours_is_an_error(hive, send, recording):
-    result = send(hive(), recording(), "--color=sometimes")
-    assert (result.code, result.out) == (2, "")
-    assert "auto, always or never" in result.err
-
-
 # Results
 
 

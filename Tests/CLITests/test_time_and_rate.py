@@ -72,8 +72,3 @@ def test_nothing_is_sent_in_a_pause(hive, send, recording):
         stub, recording(), "--limit-rate", "12:00,pause 13:00,off", "--max-time", "700ms", "--verbose", env=half_past_twelve())
     assert result.code == 4 and "--max-time" in result.err and "pausing" in result.err, result
     assert stub.requests == []
-
-
-def test_zero_and_off_are_no_limit(hive, send, recording):
-    for text in ("0", "off", "12:00,off 13:00,1"):
-        send(hive(), recording(3_000_000), "--limit-rate", text, "--max-time", "20s", env=half_past_twelve()).check()

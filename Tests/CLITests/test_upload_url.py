@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 from program import private, trust, wait_until
-from records import only_record, records
+from records import only_record
 from uploads import kinds, of_kind, sha256
 
 SIZE = 6_000_000
@@ -64,36 +64,10 @@ def test_a_kill_is_followed_by_the_rest(hive, send, program, recording, again, d
     assert stub.uploads[0].sha256 == sha256(file) and sum(request.body_bytes for request in stub.requests) == SIZE - 3_000_000
 
 
-def test_it_continues_what_somebody_else_has_begun(hive, send, program, recording):
-    stub, file = hive(), recording(SIZE)
-    url = create(stub, SIZE)
-    fields = {"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
-    part = urllib.request.Request(url, method="PATCH", headers=fields, data=file.read_bytes()[:1000])
-    urllib.request.urlopen(part, timeout=10).close()
-    send(url, file).check()
-    assert stub.uploads[0].sha256 == sha256(file) and of_kind(stub, "patch")[1].header("Upload-Offset") == "1000"
-
-
 def test_a_length_that_the_server_leaves_open_is_sent(hive, send, recording):
     stub, file = hive(), recording(SIZE)
     send(create(stub), file).check()
     assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
-
-
-def test_a_file_of_another_length_is_refused_before_anything_is_sent(hive, send, recording):
-    stub = hive()
-    result = send(create(stub, SIZE), recording(1000), "--retry", "3")
-    assert result.code == 3 and "is for a file of" in result.err and kinds(stub) == ["head"], result
-
-
-@pytest.mark.parametrize("status", [404, 410])
-def test_an_upload_that_is_gone_is_final(hive, send, program, recording, status):
-    stub = hive()
-    url = create(stub, SIZE)
-    stub.set_faults(f"head/status={status}")
-    result = send(url, recording(SIZE), retries=None)
-    assert result.code == 7 and "does not know this upload" in result.err and kinds(stub) == ["head"], result
-    assert records(program)[0].phase == "failed"
 
 
 def test_a_part_of_another_file_is_not_continued(hive, send, program, recording):
@@ -106,22 +80,6 @@ def test_a_part_of_another_file_is_not_continued(hive, send, program, recording)
         assert result.code == 11 and "nothing shows" in result.err and set(kinds(stub)) == {"head"}, result
     # Neither is the part removed.
     assert stub.uploads[0].offset == 3_000_000
-
-
-def test_a_complete_upload_of_somebody_else_is_not_called_delivered(hive, send, recording):
-    stub, file = hive(), recording(SIZE)
-    url = create(stub, SIZE)
-    send(url, file, "--state-dir", "elsewhere").check()
-    result = send(url, file)
-    assert result.code == 11 and "has 6000000 bytes" in result.err, result
-
-
-def test_a_refused_patch_is_not_sent_as_post(hive, send, recording):
-    stub = hive()
-    url = create(stub, SIZE)
-    stub.set_faults("PATCH/deny-patch")
-    result = send(url, recording(SIZE))
-    assert result.code == 7 and set(request.method for request in stub.requests) == {"HEAD", "PATCH"}, result
 
 
 @pytest.mark.parametrize("is_secret", [False, True])

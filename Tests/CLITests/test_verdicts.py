@@ -5,7 +5,7 @@ A firewall, a proxy or a captive portal may answer anything in between; the uplo
 
 import pages
 import pytest
-from records import only_record, records
+from records import only_record
 from uploads import PASSWORD, is_delivered, of_kind, sent
 
 SIZE, AT, SIZE_OF_FORM = 6_000_000, 3_000_000, 300_000
@@ -37,22 +37,6 @@ def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, whe
     assert is_delivered(stub, record.source)
     assert stub.recordings[0].upload_id == record.upload_path.rpartition("/")[2]
     assert sent(stub) == (0 if where == "finalize/" else SIZE - AT) and of_kind(stub, "create") == []
-
-
-# cancel
-
-
-def test_a_cancellation_that_something_else_answers_is_none(program, interrupted):
-    stub, record = interrupted()
-    stub.set_faults("terminate/somebody-else=404")
-    result = program.run("cancel", record.id, *SOON, env=PASSWORD, retries=1)
-    assert result.code not in (0, 1), result
-    assert "cancelled" not in result.out, result
-    assert only_record(program).document["upload_url"] == record.document["upload_url"]
-    assert len(stub.uploads) == 1
-    stub.set_faults()
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-    assert stub.uploads == [] and records(program) == []
 
 
 # A captive portal, and a plain endpoint

@@ -8,21 +8,6 @@ from program import wait_until
 from watching import got, has, times_sent, write
 
 
-def test_what_is_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    os.link(write(tmp_path / "elsewhere.wav"), rec / "linked.wav")
-    unnamed, place = os.open(rec, os.O_TMPFILE | os.O_WRONLY), os.open(rec, os.O_RDONLY)
-    os.write(unnamed, b"complete before it has a name")
-    # With a directory, Python follows the link in /proc.
-    os.link(f"/proc/self/fd/{unnamed}", "unnamed.wav", src_dir_fd=place, dst_dir_fd=place)
-    os.close(unnamed)
-    os.close(place)
-    has(stub, rec / "linked.wav", rec / "unnamed.wav", seconds=60)
-    assert watching.stop() == 0
-
-
 def test_what_becomes_readable_is_delivered_and_what_is_not_is_logged_once(hive, watch, nobody):
     home, settings = nobody
     rec = home / "rec"

@@ -171,21 +171,6 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
 # The network, the server and the destination.
 
 
-def test_an_outage_is_waited_out(hive, watch, rec):
-    first = hive()
-    a = write(rec / "a.wav")
-    watching = watch(first, "--set", "retry-max-delay=1s", "--connect-timeout", "1s")
-    has(first, a)
-    watching.idle()
-    port = first.port
-    first.stop()
-    b = write(rec / "b.wav")
-    watching.wait_for_worker()
-    second = hive(port=port)
-    has(second, b, seconds=60)
-    watching.stop()
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content"), [("password", "{}"), (".netrc", "machine 127.0.0.1 login uploader password {}")])
@@ -205,21 +190,6 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_
     watching.stop()
     assert watching.log.count("Nothing is sent until this is fixed") == 1
     assert "secret" not in watching.log
-
-
-def test_a_refused_file_is_set_aside_and_the_others_are_sent(hive, watch, rec):
-    stub = hive("multipart/status=400@1")
-    bad = write(rec / "a.wav")
-    watching = watch(stub, "--set", "order=name")
-    watching.says("set aside until it changes or you run gighive-upload resume")
-    good = write(rec / "b.wav")
-    has(stub, good)
-    watching.idle()
-    assert len(stub.requests) == 2
-    with open(bad, "ab") as more:
-        more.write(b"fixed")
-    has(stub, good, bad)
-    watching.stop()
 
 
 def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from program import wait_until
-from records import records
+from records import only_record
 from uploads import of_kind
 from watching import configure, got, has, reload, section, times_sent, wait_for_status, write
 
@@ -20,10 +20,9 @@ def body_has_begun(stub) -> None:
 def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp_path):
     slow, stub = hive("multipart/slow-read=600000"), hive()
     text = section(tmp_path / "one", server=slow.url, user="uploader", label="One") + section(tmp_path / "two", label="{}")
-    config = configure(tmp_path, stub, text.format("Before"))
     first = write(tmp_path / "one" / "a.wav", 6_000_000)
     (tmp_path / "two").mkdir()
-    watching = watch(None, "--config", config, named=False)
+    watching = watch(None, "--config", configure(tmp_path, stub, text.format("Before")), named=False)
     body_has_begun(slow)
     (worker,) = watching.workers
     configure(tmp_path, stub, text.format("After"))
@@ -40,9 +39,8 @@ def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp
 def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_meanwhile(hive, watch, program, rec, tmp_path):
     # The status is written every five seconds.
     stub = hive("multipart/slow-read=1000000@1")
-    config = configure(tmp_path, stub, "label = Before\n")
     first = write(rec / "a.wav", 8_000_000)
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
     body_has_begun(stub)
     configure(tmp_path, stub, "label = After\n")
     reload(watching)
@@ -59,45 +57,28 @@ def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_me
     assert got(stub) == ["Before", "After"] and times_sent(stub) == 2
 
 
-def test_over_tus_the_request_is_completed_and_the_rest_is_sent_with_the_new_options(hive, watch, rec, tmp_path):
+def test_over_tus_the_request_is_completed_and_the_rest_goes_with_the_new_options(hive, watch, program, rec, tmp_path):
+    """To the new event, and nothing is left that would keep the file."""
     stub = hive("PATCH/slow-read=1000000@1")
-    text = "protocol = tus\nchunk-size = 3M\nlabel = %s\n"
-    config = configure(tmp_path, stub, text % "Before")
-    file = write(rec / "a.wav", 9_000_000)
-    watching = watch(None, "--config", config)
+    text = "protocol = tus\nchunk-size = 3M\nafter = remove\nlabel = {0}\norg-name = {0}\n"
+    size = 9_000_000
+    file = write(rec / "a.wav", size)
+    watching = watch(None, "--config", configure(tmp_path, stub, text.format("Before")))
     body_has_begun(stub)
-    configure(tmp_path, stub, text % "After")
-    reload(watching)
-    has(stub, file)
-    watching.stop()
-    (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
-    assert got(stub) == ["After"] and all(request.complete for request in patches), patches
-    assert sum(request.body_bytes for request in [create, *patches]) == file.stat().st_size
-
-
-def test_what_was_sent_of_a_recording_goes_to_the_new_event(hive, watch, program, rec, tmp_path):
-    """And nothing is left that would keep the file."""
-    stub = hive("PATCH/slow-read=1000000@1")
-    text = "protocol = tus\nchunk-size = 3M\nlabel = x\nafter = remove\norg-name = %s\n"
-    config = configure(tmp_path, stub, text % "Before")
-    file = write(rec / "a.wav", 9_000_000)
-    size = file.stat().st_size
-    watching = watch(None, "--config", config)
-    body_has_begun(stub)
-    configure(tmp_path, stub, text % "After")
+    configure(tmp_path, stub, text.format("After"))
     reload(watching)
     watching.says("a.wav: removed after its delivery.")
     watching.stop()
+    (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
+    assert all(request.complete for request in patches), patches
+    assert sum(request.body_bytes for request in [create, *patches]) == size
     (recording,) = stub.recordings
-    assert recording.org_name == "After" and not file.exists()
-    assert sum(request.body_bytes for request in of_kind(stub, "create") + of_kind(stub, "patch")) == size
-    (record,) = records(program)
-    assert record.phase == "delivered"
+    assert (recording.label, recording.org_name) == ("After", "After") and not file.exists()
+    assert only_record(program).phase == "delivered"
 
 
 def test_a_reload_says_which_options_need_a_restart(hive, watch, rec, tmp_path):
-    config = configure(tmp_path, stub := hive(), "label = x\n")
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, stub := hive(), "label = x\n"))
     watching.says("watching")
     configure(tmp_path, stub, f"label = x\non-event = /bin/true\nmetrics = {tmp_path}/a.prom\n")
     os.kill(watching.pid, signal.SIGHUP)
@@ -113,9 +94,8 @@ def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, d
     else:
         busy = hive("multipart/status=401" if former == "paused" else "multipart/status=503:3600")
     text = "label = x\nconnect-timeout = 1h\n"
-    config = configure(tmp_path, busy, text)
     file = write(rec / "a.wav")
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, busy, text))
     if former == "connecting":
         watching.wait_for_worker()
     else:
@@ -129,11 +109,10 @@ def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, d
 @pytest.mark.native
 def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program, rec, tmp_path):
     stub = hive()
-    config = configure(tmp_path, stub, "label = Before\n")
     file = write(rec / "a.wav")
     trace = ["strace", "-f", "-qq", "-o", tmp_path / "calls", "-e", "trace=execve", "-e", "inject=execve:delay_enter=2s"]
     program.emulator = [*map(str, trace)]
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
     watching.says("uploading to")
     watcher = watching.wait_for_worker()
     children = Path(f"/proc/{watcher}/task/{watcher}/children")
@@ -149,9 +128,8 @@ def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program
 def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):
     stub = hive("multipart/slow-read=300000@2")
     text = section(rec, label="{stem}", match="*.wav")
-    config = configure(tmp_path, stub, text)
     old = write(rec / "old.wav")
-    watching = watch(None, "--config", config, named=False)
+    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     has(stub, old)
     big = write(rec / "big.wav", 6_000_000)
     wait_until(lambda: sum(request.body_bytes for request in stub.requests) > 100_000, what="a part of the second body")
@@ -165,9 +143,8 @@ def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp
 
 def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
     stub = hive("multipart/stall-after=100000")
-    config = configure(tmp_path, stub, "label = Before\n")
     write(rec / "a.wav", 500_000)
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
     body_has_begun(stub)
     worker = watching.worker
     configure(tmp_path, stub, "label = After\n")
@@ -187,8 +164,7 @@ def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
 ])
 def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path, text, message):
     stub = hive()
-    config = configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n")
-    watching = watch(None, "--config", config)
+    watching = watch(None, "--config", configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n"))
     watching.says("watching")
     configure(tmp_path, stub, text)
     os.kill(watching.pid, signal.SIGHUP)

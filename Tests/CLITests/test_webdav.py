@@ -1,6 +1,5 @@
 """`--webdav`: a hidden name, a MOVE, and nothing replaced. What a server's responses mean: Transcripts/webdav."""
 
-import os
 import signal
 
 import pytest
@@ -96,23 +95,6 @@ def test_a_kill_between_put_and_move_sends_nothing_twice(program, dav, recording
     wait_until(lambda: "/dav/a.wav" in dav.files, what="the late MOVE")
     program.run("resume", "--all").check()
     assert dav.files == {"/dav/a.wav": file.read_bytes()} and set(dav.methods()) == {"HEAD"}
-
-
-def test_a_move_that_never_arrived_is_made_up_for(program, dav, recording):
-    file = recording(100_000, name="a.wav")
-    dav.refuse["MOVE"] = 503
-    kill(program, dav, file, "MOVE", "after")
-    dav.refuse.clear()
-    program.run("resume", "--all").check()
-    assert dav.files == {"/dav/a.wav": file.read_bytes()} and dav.methods() == ["HEAD", "MOVE", "HEAD"]
-
-
-def test_a_changed_file_leaves_nothing_of_its_former_content(send, program, dav, recording):
-    file = recording(4_000_000, name="a.wav")
-    kill(program, dav, file, "PUT", "during")
-    file.write_bytes(os.urandom(1000))
-    send(file).check()
-    assert dav.files == {"/dav/a.wav": file.read_bytes()}
 
 
 def test_cancel_removes_exactly_what_was_left(program, dav, recording):

@@ -54,7 +54,7 @@ ALWAYS = {
     "rsa4096-rsa2048-p256, TLS 1.2", "p384-p384-p256, TLS 1.3", "ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256",
     "P-256, TLS 1.3", "p256 as SEC 1, TLS 1.3",
     # test_tls_refusals.py
-    "TLS 1.1", "no forward secrecy", "40", "an HTTP answer", "an empty handshake record", "in the content",
+    "TLS 1.1", "no forward secrecy", "40", "an HTTP answer", "an empty handshake record", "before the answer", "in the content",
     # test_tls_clients.py
     "of nobody, TLSv1_2, 1000", "of nobody, TLSv1_3, 8000000", "of an unknown authority, TLSv1_3, 60000",
     "20000000 after 0.3 s", "full with 1000000", "at full speed", "expired, 8000000, later",
