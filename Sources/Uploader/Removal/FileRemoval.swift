@@ -8,6 +8,7 @@ import UploadCore
 struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
+  private let locked: LockedRecord
   private let record: UploadRecord
   /// That of the file. It is still the same one if its path leads elsewhere by now.
   private let parent: OpenDirectory
@@ -19,20 +20,21 @@ struct FileRemoval {
 
   /// - Parameters:
   ///   - file: open since before its content was compared with what was delivered.
-  ///   - record: its delivery, synced.
+  ///   - locked: its delivery, synced.
   ///   - parent: the file's directory.
   ///   - trustsSettle: see ``AfterDelivery/trustsSettle``.
   ///   - mayRemove: see ``Configuration/mayRemove``.
   init(
-    _ file: SourceFile, _ record: UploadRecord, _ removal: AfterDelivery.Removal, from parent: OpenDirectory,
-    trustsSettle: Bool, in directory: StateDirectory, mayRemove: ((LocalPath) -> Bool)?
+    _ file: SourceFile, _ locked: LockedRecord, _ removal: AfterDelivery.Removal, from parent: OpenDirectory,
+    trustsSettle: Bool, mayRemove: ((LocalPath) -> Bool)?
   ) {
     self.file = file
-    self.record = record
+    self.locked = locked
+    record = locked.record
     self.parent = parent
     self.removal = removal
     self.trustsSettle = trustsSettle
-    self.directory = directory
+    directory = locked.directory
     self.mayRemove = mayRemove
     path = record.file.path
     entry = RemovalEntry(
@@ -86,7 +88,7 @@ struct FileRemoval {
       directory.clearRemovalDue(entry.id)
       return moved
     } catch {
-      switch HiddenRecording.restore(entry, in: parent, open: file.descriptor) {
+      switch HiddenRecording.restore(entry, of: locked, in: parent, open: file.descriptor) {
       case .failed(let cause): throw .leftBehind(hidden, cause)
       // The next start restores it.
       case .waiting: throw error
@@ -218,8 +220,9 @@ struct FileRemoval {
       let place = try open(target)
       let number: Int
       do throws(SystemError) {
-        number = try HiddenRecording.rename(
-          hidden, in: parent, to: place, freeNameLike: path.name, by: directory.withBallast)
+        number = try HiddenRecording.number(free: path.name, in: place) { number in
+          directory.withBallast { parent.rename(hidden, to: place, path.name.numbered(number)) }
+        }
       } catch { throw error.code == SHIM_EEXIST ? .noFreeName(target) : KeptReason(refusal: error) }
       // See `OpenDirectory.sync(_:)`. Opening it would break the lease.
       isOnDisk = shim_sync(file.descriptor) == 0
@@ -274,9 +277,12 @@ enum HiddenRecording {
 
   /// Gives a recording its name back, without replacing another file.
   /// - Parameters:
+  ///   - delivery: that of the recording; nil if its record cannot be locked. It has the new name before the recording has.
   ///   - directory: that of the recording, which must be synced afterwards; nil if it cannot be opened.
   ///   - descriptor: of the recording, if it is open, perhaps with a lease; -1 if not.
-  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory?, open descriptor: Int32 = -1) -> Restoration {
+  static func restore(
+    _ entry: RemovalEntry, of delivery: LockedRecord?, in directory: OpenDirectory?, open descriptor: Int32 = -1
+  ) -> Restoration {
     let hidden = entry.privatePath.name
     guard let directory, let status = directory.status(of: hidden) else { return absence(entry) }
     // It can have both names for a moment, where a file system cannot rename without replacing.
@@ -285,7 +291,10 @@ enum HiddenRecording {
       return result == 0 ? .restored(entry.path) : .failed(SystemError(result: result))
     }
     do throws(SystemError) {
-      let number = try rename(hidden, in: directory, to: directory, freeNameLike: entry.path.name)
+      let number = try number(free: entry.path.name, in: directory) {
+        delivery?.follow(to: entry.path.numbered($0))
+        return directory.rename(hidden, to: directory, entry.path.name.numbered($0))
+      }
       let restored = entry.path.numbered(number)
       if descriptor < 0 { directory.sync(restored.name) } else { _ = shim_sync(descriptor) }
       return .restored(restored)
@@ -301,21 +310,48 @@ enum HiddenRecording {
     }
   }
 
-  /// Renames a file to the first name that is free: this one, or one with a number.
-  /// - Parameter making: makes the call, or repeats it.
+  /// Renames a file to the first name that is free: its own, or one with a number.
+  /// - Parameter renaming: makes the call with that number.
   /// - Returns: the number; 0 for none.
   /// - Throws: `EEXIST` if there are too many.
-  static func rename(
-    _ file: LocalPath, in directory: OpenDirectory, to target: OpenDirectory, freeNameLike name: LocalPath,
-    by making: (() -> Int32) -> Int32 = { $0() }
+  static func number(
+    free name: LocalPath, in target: OpenDirectory, renaming: (Int) -> Int32
   ) throws(SystemError) -> Int {
-    var result: Int32 = 0
-    for number in 0...Limits.numberedNameCount {
-      result = making { directory.rename(file, to: target, name.numbered(number)) }
+    for number in 0...Limits.numberedNameCount where target.status(of: name.numbered(number)) == nil {
+      let result = renaming(number)
       if result == 0 { return number }
-      if -result != SHIM_EEXIST { break }
+      if -result != SHIM_EEXIST { throw SystemError(result: result) }
     }
-    throw SystemError(result: result)
+    throw SystemError(code: SHIM_EEXIST)
+  }
+}
+
+extension LockedRecord {
+  /// The recording gets another name. Its deliveries to all destinations follow, or it would be sent again where inodes are not stable.
+  ///
+  /// This record comes last, so that the next start finds the others if this process is killed.
+  fileprivate func follow(to path: LocalPath) {
+    guard record.file.path != path else { return }
+    for delivery in ((try? otherDeliveries()) ?? []) + [self] {
+      do throws(UploadError) { try delivery.update { $0.file.path = path } } catch {
+        directory.warn(PrintableText.line(path.text) + " may be sent again: " + error.problem)
+      }
+      if delivery !== self { directory.removeLock(delivery.record.id) }
+    }
+  }
+
+  /// Those of the same recording that no other process has locked.
+  private func otherDeliveries() throws(StateError) -> [LockedRecord] {
+    let found = Found()
+    try directory.visit(.delivered) { [record] other, _ in
+      let isOther = other.id != record.id && other.file.path == record.file.path
+      if isOther, record.file.identity.change(since: other.file.identity) == nil { found.ids.append(other.id) }
+    }
+    return found.ids.compactMap { [directory] in try? LockedRecord.reopen($0, in: directory) }
+  }
+
+  private final class Found {
+    var ids: [String] = []
   }
 }
 
@@ -350,7 +386,7 @@ extension Uploader {
   /// Removes the file of a delivered recording from this machine, if it is certainly the file that was delivered, the server still has
   /// it, and nobody uses it.
   /// - Parameters:
-  ///   - record: its record, which must be locked.
+  ///   - delivery: its record.
   ///   - path: where the file is.
   ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
   ///   - given: the path by which others know it.
@@ -359,11 +395,11 @@ extension Uploader {
   ///   - isDryRun: checks everything, and removes nothing.
   /// - Returns: where the file is now; nil if it is gone, or would be.
   package func removeFile(
-    of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
-    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath, in directory: StateDirectory,
-    cancellation: Cancellation
+    of delivery: LockedRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
+    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
-    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
+    let record = delivery.record
+    do throws(StateError) { try delivery.directory.syncDelivery(record.id) } catch { throw .state(error) }
     let parent = try FileRemoval.parent(of: path, below: root)
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
@@ -371,7 +407,7 @@ extension Uploader {
       file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
     } catch { throw .unreadable(error) }
     let removal = FileRemoval(
-      file, record, removal, from: parent, trustsSettle: after.trustsSettle, in: directory,
+      file, delivery, removal, from: parent, trustsSettle: after.trustsSettle,
       mayRemove: shared.configuration.mayRemove)
     try removal.check()
     try removal.checkUnused()

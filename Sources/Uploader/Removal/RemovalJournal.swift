@@ -101,7 +101,8 @@ final class RemovalJournal {
         // Of one that is gone, nothing can come back.
         if error.code != SHIM_ENOENT, error.code != SHIM_ENOTDIR { isComplete = false }
       }
-      switch HiddenRecording.restore(entry, in: parent) {
+      let delivery = try? LockedRecord.reopen(entry.id, in: directory)
+      switch HiddenRecording.restore(entry, of: delivery, in: parent) {
       case .nothing: break
       case .waiting: isComplete = false
       case .restored(let path):
@@ -112,6 +113,7 @@ final class RemovalJournal {
             + PrintableText.line(entry.path.text) + ": " + error.text + ".")
         isComplete = false
       }
+      if delivery?.record.phase == .delivered { directory.removeLock(entry.id) }
       // Also if there was nothing to undo: a removal that was killed may not be on the disk yet.
       if let parent, !parent.sync() { isComplete = false }
     }

@@ -151,9 +151,8 @@ final class UploadJob: Steppable {
     let requirement: StoredRecording?
     do throws(KeptReason) {
       fileRemoval = FileRemoval(
-        file, record.record, removal, from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
-        trustsSettle: request.afterDelivery.trustsSettle, in: record.directory,
-        mayRemove: shared.configuration.mayRemove)
+        file, record, removal, from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
+        trustsSettle: request.afterDelivery.trustsSettle, mayRemove: shared.configuration.mayRemove)
       try fileRemoval.check()
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
     } catch { return keep(error, recording) }

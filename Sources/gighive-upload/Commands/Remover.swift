@@ -73,8 +73,9 @@ final class Remover {
     let target: LocalPath?
     do throws(KeptReason) {
       target = try uploader.removeFile(
-        of: record, removal, after, isForGigHive: StoredOptions.name(.server, in: record.note),
-        isDryRun: isDryRun, at: path, below: root, askedAs: given, in: records.directory, cancellation: cancellation)
+        of: LockedRecord(record, in: records.directory, lock: lock), removal, after,
+        isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun, at: path, below: root,
+        askedAs: given, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error, recordID: record.id)

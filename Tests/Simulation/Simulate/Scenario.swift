@@ -95,9 +95,9 @@ enum Scenario {
         defer { directory.removeLock(known.id) }
         do throws(KeptReason) {
           _ = try uploader.removeFile(
-            of: record, removal, after, isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0,
-            isDryRun: false, at: path, below: nil, askedAs: path, in: directory,
-            cancellation: Cancellation())
+            of: LockedRecord(record, in: directory, lock: lock), removal, after,
+            isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0, isDryRun: false, at: path,
+            below: nil, askedAs: path, cancellation: Cancellation())
         } catch {
           if isDue, error.endsRemoval { directory.clearRemovalDue(record.id) }
           kept(index(record, plan), error)

@@ -37,12 +37,18 @@ struct FileRemovalTests {
       state.content(of: "removals") == [UInt8](repeating: ASCII.lineFeed, count: Limits.removalJournalReserve)
     }
 
+    /// Its record, locked, but not written.
+    func locked() throws -> LockedRecord {
+      let directory = try state.open()
+      return LockedRecord(record, in: directory, lock: try #require(try directory.lock(record.id)))
+    }
+
     func remove(
       _ removal: AfterDelivery.Removal = .delete, trustsSettle: Bool = false, mayRemove: ((LocalPath) -> Bool)? = nil
     ) -> Result<LocalPath?, KeptReason> {
       do {
         let removal = FileRemoval(
-          file, record, removal, from: parent, trustsSettle: trustsSettle, in: try state.open(), mayRemove: mayRemove)
+          file, try locked(), removal, from: parent, trustsSettle: trustsSettle, mayRemove: mayRemove)
         return .success(try removal.run(askedAs: "/rec/gig.mp4"))
       } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
     }
@@ -50,12 +56,12 @@ struct FileRemovalTests {
     /// The file as another process opens it.
     func open(_ flags: Int32) -> Int32 { Glibc.open(directory.path(of: "gig.mp4"), flags) }
 
-    func restore(device: UInt64? = nil) throws -> HiddenRecording.Restoration {
+    func restore(as path: LocalPath? = nil, device: UInt64? = nil) throws -> HiddenRecording.Restoration {
       HiddenRecording.restore(
         RemovalEntry(
-          id: record.id, path: record.file.path,
+          id: record.id, path: path ?? record.file.path,
           fileSystem: FileSystem(device: device ?? file.device, id: nil)),
-        in: try? OpenDirectory(record.file.path.directory))
+        of: try locked(), in: try? OpenDirectory(record.file.path.directory))
     }
   }
 
@@ -92,8 +98,7 @@ struct FileRemovalTests {
   @Test func theQuestionWhoUsesItLeavesNoLease() throws {
     let bench = try Bench()
     let removal = FileRemoval(
-      bench.file, bench.record, .delete, from: bench.parent, trustsSettle: false, in: try bench.state.open(),
-      mayRemove: nil)
+      bench.file, try bench.locked(), .delete, from: bench.parent, trustsSettle: false, mayRemove: nil)
     try removal.checkUnused()
     #expect(shim_holds_lease(bench.file.descriptor) == 0)
   }
@@ -269,6 +274,28 @@ struct FileRemovalTests {
     _ = bench.directory.file("gig.1.mp4", [1])
     #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.2.mp4"))))
     #expect(bench.names == ["gig.1.mp4", "gig.2.mp4", "gig.mp4"])
+  }
+
+  /// Where inodes are not stable, only the path says that it was delivered, to whatever destination. What has its name now was not.
+  @Test func theDeliveriesOfARecordingFollowItToAnotherName() throws {
+    let bench = try Bench()
+    let state = try bench.state.open()
+    let path = bench.record.file.path
+    for (id, size) in [("5e1f0a77", Int64(9)), ("00000002", 9), ("00000003", 8)] {
+      try state.write(record(id, path: path, size: size, phase: .delivered))
+    }
+    rename(path.text, bench.directory.path(of: hidden))
+    _ = bench.directory.file("gig.mp4", [1])
+    let numbered = LocalPath(bench.directory.path(of: "gig.1.mp4"))
+    #expect(try bench.restore() == .restored(numbered))
+    let paths = try ["5e1f0a77", "00000002", "00000003"].map { try #require(try state.current($0)).file.path }
+    #expect(paths == [numbered, numbered, path])
+    // It was killed before it could be renamed, and the name is free again.
+    rename(numbered.text, bench.directory.path(of: hidden))
+    unlink(path.text)
+    bench.record.file.path = numbered
+    #expect(try bench.restore(as: path) == .restored(path))
+    #expect(try ["5e1f0a77", "00000002"].allSatisfy { try state.current($0)?.file.path == path })
   }
 
   /// Where the file system cannot rename without replacing, it has both names for a moment.
