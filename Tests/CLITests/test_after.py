@@ -127,6 +127,9 @@ def test_what_could_not_be_removed_at_that_moment_is_removed_by_the_next_send(hi
     first = program.send(stub, file, *DELETE, "--json").check()
     assert told_removals(first) == ["delivered", "kept"] and first.events[-1]["temporary"] is True
     assert file.exists() and (program.state / f"{only_record(program).id}.remove").exists()
+    assert "its file is still to be removed" in program.run("list").out
+    assert program.run("list", "--json").events[0]["removal_due"] is True
+    assert "1 recording delivered and still to be removed: gighive-upload list\n" in program.run("status").out
     # Without --after, nothing is asked and nothing is removed.
     assert told_removals(program.send(stub, file, "--json").check()) == ["skipped"] and file.exists()
     result = program.send(stub, file, other, *DELETE, "--json").check()

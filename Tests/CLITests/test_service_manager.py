@@ -150,7 +150,7 @@ def test_a_watcher_that_was_killed_is_not_watching(hive, program, watch, rec):
     watching = watch(hive())
     wait_for_status(program)
     watching.kill()
-    assert status(program) == {"watching": False, "pending_count": 0, "failed_count": 0}
+    assert status(program) == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     watch(hive())
     assert wait_for_status(program)["watching"] is True
 

@@ -53,7 +53,7 @@ def test_without_anything_nothing_is_created(program):
     result = program.run("status")
     assert (result.code, result.out, result.err) == (3, f"Not watching. State directory: {program.state}\n", "")
     result = program.run("status", "--json")
-    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     assert not program.state.exists()
 
 
@@ -64,7 +64,7 @@ def test_without_a_watcher_the_records_are_counted(hive, program, recording):
     assert program.send(stub, *TUS, recording(SIZE, "two.mp4")).code == 6
     stop(program, stub, recording(SIZE, "three.mp4"), at=SIZE // 2)
     result = program.run("status", "--json")
-    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 1, "failed_count": 1}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 1, "failed_count": 1, "removal_due_count": 0}
     assert "1 pending and 1 failed uploads: gighive-upload list\n" in program.run("status").out
     directory = program.directory / "state directory"
     directory.symlink_to(program.state)
@@ -75,7 +75,7 @@ def test_a_watchers_status_is_shown(program, watcher):
     watcher(shown())
     result = program.run("status", "--json")
     assert result.code == 0 and result.err == "", result
-    assert result.outcome == {"watching": True, **json.loads(shown()), "pending_count": 0, "failed_count": 0}
+    assert result.outcome == {"watching": True, **json.loads(shown()), "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     text = program.run("status").check().out
     for words in (f"Watching since 2026-11-23 07:00 UTC (process {os.getpid()}).", "gig.mp4  40 %  19 B of 47 B  7 B/s  ETA 0:04",
                   "12 recordings, 40.1 GB", "/srv/recordings/bad.mp4: refused.", "a.mp4 (asset 17), 2026-11-23 08:01 UTC"):
@@ -94,12 +94,12 @@ def test_a_dead_watchers_status_is_not_shown(program, watcher):
         pass  # Closing any descriptor of the file releases the lock, as the end of the process does.
     assert path.exists()
     result = program.run("status", "--json")
-    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0}
+    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
 
 
 def test_a_watcher_that_has_just_started_has_no_status(program, watcher):
     watcher()
-    assert program.run("status", "--json").check().outcome == {"watching": True, "pending_count": 0, "failed_count": 0}
+    assert program.run("status", "--json").check().outcome == {"watching": True, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     assert program.run("status").check().out.startswith("Watching; no status yet.")
 
 
@@ -111,7 +111,7 @@ DAMAGED = {"empty": "", "cut off": shown()[:-1], "with more behind it": shown() 
 def test_a_damaged_status_is_none(program, watcher, text):
     watcher(text)
     result = program.run("status", "--json")
-    assert result.code == 0 and result.outcome == {"watching": True, "pending_count": 0, "failed_count": 0}
+    assert result.code == 0 and result.outcome == {"watching": True, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
 
 
 def test_a_status_that_is_no_file_is_none(program, watcher):

@@ -104,6 +104,23 @@ def test_what_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tm
     assert file.exists()
 
 
+def test_what_a_section_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
+    """Also if no watcher has seen it yet."""
+    stub, other = hive(), hive()
+    first, second = write(tmp_path / "rec" / "a.wav"), write(tmp_path / "rec" / "b.wav")
+    config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x"))
+    assert program.send(stub, second).code == 0
+    result = program.send(stub, first, "--after", "remove", "--config", config).check()
+    assert "a.wav was kept: its upload " in result.err and f" to {other.url}" in result.err
+    result = program.run("clean", tmp_path / "rec", "--keep-free", "1000T", "--config", config, env=PASSWORD)
+    assert result.err.count(" was kept: its upload ") == 2 and first.exists() and second.exists()
+    for record in records(program):
+        if record.document["endpoint"].startswith(other.url):
+            assert program.run("resume", record.id, env=PASSWORD).code == 0
+    assert program.send(stub, first, "--after", "remove", "--config", config).code == 0
+    assert not first.exists() and times_sent(other) == 2
+
+
 def test_what_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
     """Its label is too long for the other server, so that it has no record there."""
     stub, other = hive(), hive()

@@ -8,6 +8,8 @@ package struct WatchStatus {
   /// Records of uploads that are not delivered.
   package var pendingCount = 0
   package var failedCount = 0
+  /// Delivered recordings that are still to be removed from this machine.
+  package var removalDueCount = 0
 
   package init(isWatching: Bool, watcher: JSONValue?) {
     self.isWatching = isWatching
@@ -21,6 +23,7 @@ package struct WatchStatus {
     for member in watcher?.members ?? [] { object.add(member.name, member.value) }
     object.add("pending_count", Int64(pendingCount))
     object.add("failed_count", Int64(failedCount))
+    object.add("removal_due_count", Int64(removalDueCount))
     return object.finished()
   }
 
@@ -39,6 +42,10 @@ package struct WatchStatus {
     for group in watcher?["groups"]?.elements ?? [] { lines += [""] + WatchStatus.lines(of: group) }
     if pendingCount + failedCount > 0, watcher == nil {
       lines.append(String(pendingCount) + " pending and " + String(failedCount) + " failed uploads: " + recordsHint)
+    }
+    if removalDueCount > 0 {
+      lines.append(
+        WatchStatus.recordings(Int64(removalDueCount)) + " delivered and still to be removed: " + recordsHint)
     }
     return lines
   }

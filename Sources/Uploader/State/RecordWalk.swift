@@ -245,5 +245,17 @@ extension StateDirectory {
 
   package func isRemovalDue(_ id: String) -> Bool { exists(removalMark(id)) }
 
+  /// How many files of delivered recordings are still to be removed.
+  package func removalDueCount() throws(StateError) -> Int {
+    let counter = Counter()
+    try visitFiles { [self] name in
+      // Without its record, it is one that a kill has left behind.
+      let id = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+      let isMark = UploadRecord.isID(id) && name.elementsEqual(removalMark(id).utf8)
+      if isMark, exists(id + ".delivered") { counter.count += 1 }
+    }
+    return counter.count
+  }
+
   private func removalMark(_ id: String) -> String { id + ".remove" }
 }

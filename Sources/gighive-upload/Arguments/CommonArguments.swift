@@ -14,6 +14,7 @@ struct CommonArguments {
   private(set) var wantsHelp = false
   /// Whether a watcher has started this process.
   private(set) var asksWatcher = false
+  private var configurationFile: LocalPath?
   private var stateDirectory: LocalPath?
   /// Where a configuration file gives it, such as "FILE:12: "; nil if none does.
   private(set) var statePlace: String?
@@ -109,7 +110,9 @@ struct CommonArguments {
     nonisolated(unsafe) let report = report
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
-    if asksWatcher { configuration.mayRemove = { WatcherQuestion.mayRemove($0, report) } }
+    nonisolated(unsafe) let sections = WatchedSections(of: configurationFile, warn: { report.warn($0) })
+    let asksWatcher = asksWatcher
+    configuration.mayRemove = { asksWatcher ? WatcherQuestion.mayRemove($0, report) : sections.claim($0) }
     if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not verified.") }
     if target.scheme == .http, MulticastDNSQuery.isAsked(for: host), !configuration.credentials.fields.isEmpty {
       report.warn(
@@ -164,6 +167,7 @@ struct CommonArguments {
     case .verbose: isVerbose = true
     case .help: wantsHelp = true
     case .asksWatcher: asksWatcher = true
+    case .config: configurationFile = given.argument
     default:
       if try applyToTimeouts(given) { return true }
       if try applyToCredentials(given) { return true }

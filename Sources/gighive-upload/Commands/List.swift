@@ -15,11 +15,12 @@ enum List {
       try records.directory.walk(.all) { record in
         isEmpty = false
         let isDelivered = record.phase == .delivered
+        let isRemovalDue = isDelivered && records.directory.isRemovalDue(record.id)
         let keeper = hasUnfinished && isDelivered ? records.directory.upload(keepingFileOf: record) : nil
         Console.out(
           common.isJSON
-            ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds())
-            : row(record, keptBy: keeper, absence(of: record, in: records.directory)))
+            ? json(record, keptBy: keeper, isRemovalDue, nowSeconds: shim_unix_seconds())
+            : row(record, keptBy: keeper, isRemovalDue, absence(of: record, isRemovalDue)))
       }
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
@@ -29,11 +30,11 @@ enum List {
   // MARK: Output
 
   /// What became of the file, if it is not there.
-  private static func absence(of record: UploadRecord, in directory: StateDirectory) -> String? {
+  private static func absence(of record: UploadRecord, _ isRemovalDue: Bool) -> String? {
     let presence = record.locateFile()
     let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
     guard presence == .gone, record.phase == .delivered else { return presence.remark }
-    let removal = directory.isRemovalDue(record.id) ? nil : after
+    let removal = isRemovalDue ? nil : after
     return switch try? removal?.removal() {
     case .delete: "removed after its delivery"
     case .move(let target): "moved to " + PrintableText.line(target.text)
@@ -44,7 +45,9 @@ enum List {
   /// - Parameters:
   ///   - keeper: an unfinished upload that still needs the file.
   ///   - absence: what became of the file; nil if it is there.
-  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?, _ absence: String?) -> String {
+  private static func row(
+    _ record: UploadRecord, keptBy keeper: UploadRecord?, _ isRemovalDue: Bool, _ absence: String?
+  ) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
     line +=
       PrintableText.line(record.file.path.text) + "  to " + PrintableText.withoutQuery(record.destination.endpoint)
@@ -54,6 +57,7 @@ enum List {
     if let keeper {
       line += "\n          its file is kept: " + KeptReason(neededBy: keeper).explanation
     }
+    if keeper == nil, isRemovalDue { line += "\n          its file is still to be removed" }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {
       line +=
         "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " sends it now"
@@ -85,7 +89,9 @@ enum List {
   }
 
   /// One object per line, without the delete token.
-  private static func json(_ record: UploadRecord, keptBy keeper: UploadRecord?, nowSeconds now: Int64) -> String {
+  private static func json(
+    _ record: UploadRecord, keptBy keeper: UploadRecord?, _ isRemovalDue: Bool, nowSeconds now: Int64
+  ) -> String {
     var line = JSONWriter()
     line.add("id", record.id)
     line.add(file: record.file.path)
@@ -113,6 +119,7 @@ enum List {
     line.add("can_delete", record.delivery?.deleteToken != nil && record.assetID != nil)
     if let expires = record.remote?.expires { line.add("expires", expires) }
     if let keeper { line.add("kept_by", keeper.id) }
+    if isRemovalDue { line.add("removal_due", true) }
     return line.finished()
   }
 }

@@ -15,6 +15,7 @@ enum Status {
         try records.walk(.open) { record in
           if record.phase == .failed { status.failedCount += 1 } else { status.pendingCount += 1 }
         }
+        status.removalDueCount = try records.removalDueCount()
       }
       if common.isJSON {
         Console.out(status.json)

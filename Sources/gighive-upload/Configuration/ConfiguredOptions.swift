@@ -30,7 +30,9 @@ enum ConfiguredOptions {
     if ![.send, .watch, .doctor].contains(command) {
       options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
     }
-    let own = given.filter { $0.option != .config && $0.option != .to }
+    // What removes recordings asks the other sections.
+    let keepsFile = [.send, .resume, .clean].contains(command)
+    let own = given.filter { ($0.option != .config || keepsFile) && $0.option != .to }
     let all = merged(options, own)
     // Those that take back what a record has stay.
     return Commands.recorded.contains(command.set) ? all : all.filter { $0.isOn }

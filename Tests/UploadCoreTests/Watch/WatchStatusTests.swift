@@ -71,12 +71,13 @@ struct WatchStatusTests {
     var status = try status(WatchSnapshot(startedAt: 0))
     status.pendingCount = 2
     status.failedCount = 1
+    status.removalDueCount = 3
     let expected =
       #"{"watching":true,"pid":1234,"started":"1970-01-01T00:00:00.000Z","updated":"2026-11-23T08:06:40.500Z","#
-      + #""groups":[],"pending_count":2,"failed_count":1}"#
+      + #""groups":[],"pending_count":2,"failed_count":1,"removal_due_count":3}"#
     #expect(status.json == expected)
     let absent = WatchStatus(isWatching: false, watcher: nil)
-    #expect(absent.json == #"{"watching":false,"pending_count":0,"failed_count":0}"#)
+    #expect(absent.json == #"{"watching":false,"pending_count":0,"failed_count":0,"removal_due_count":0}"#)
   }
 
   @Test func theStatusForPeopleIsAligned() throws {
