@@ -26,6 +26,17 @@ def test_what_cannot_be_sent_is_refused_with_exit_code_3(hive, send, post, recor
     refused(post(stub, empty), stub, "empty")
 
 
+def test_what_was_never_written_at_the_end_is_told_and_sent(hive, send, recording):
+    """A recorder reserved it, or a power cut took it."""
+    stub, file = hive(), recording(65_536)
+    os.truncate(file, 1_065_536)
+    result = send(stub, file)
+    assert result.code == 0 and stub.recordings[0].size == 1_065_536
+    assert "gig.mp4: nothing was ever written to its last 1.0 MB, for example because of a power cut" in result.err
+    os.truncate(file, 65_536)
+    assert "never" not in send(stub, file).err
+
+
 def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, recording, tmp_path):
     stub, link = hive(), tmp_path / "link.mp4"
     link.symlink_to(tmp_path / "gig.mp4")

@@ -124,6 +124,15 @@ int64_t shim_read(int32_t descriptor, void *buffer, size_t length) {
 
 void shim_advise_sequential(int32_t descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL); }
 
+int64_t shim_written_length(int32_t descriptor, int64_t size) {
+    // ENXIO: only a hole is behind it.
+    if (size <= 0 || lseek(descriptor, size - 1, SEEK_DATA) >= 0 || errno != ENXIO) return size;
+    off_t hole = 0, data;
+    while ((data = lseek(descriptor, hole, SEEK_DATA)) >= 0)
+        if ((hole = lseek(descriptor, data, SEEK_HOLE)) < 0) return size;
+    return errno == ENXIO ? hole : size;
+}
+
 int64_t shim_monotonic_milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

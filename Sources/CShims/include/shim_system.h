@@ -45,6 +45,9 @@ int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offs
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length);
 // posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel doubles its read-ahead.
 void shim_advise_sequential(int32_t descriptor);
+// Where the hole begins that a file ends with, to which nothing was ever written (lseek(2), SEEK_HOLE); its size if there is none, or the
+// file system cannot tell.
+int64_t shim_written_length(int32_t descriptor, int64_t size);
 
 // clock_gettime(2), CLOCK_MONOTONIC.
 int64_t shim_monotonic_milliseconds(void);

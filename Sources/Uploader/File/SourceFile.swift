@@ -71,6 +71,10 @@ final class SourceFile {
 
   deinit { _ = shim_close(descriptor) }
 
+  /// How many bytes at its end were never written: a recorder has reserved their space, or lost them in a power cut. 0 if the file system
+  /// cannot tell.
+  var unwrittenTail: Int64 { size - shim_written_length(descriptor, size) }
+
   /// It will be read from start to end.
   func adviseReading() { shim_advise_sequential(descriptor) }
 

@@ -262,9 +262,18 @@ final class UploadJob: Steppable {
       slots.begin(recordID: opened.record.id)
       onRecord(opened.record.id)
     }
+    if record?.record.remote == nil { warn(ofUnwrittenTail: file) }
     file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
+  }
+
+  private func warn(ofUnwrittenTail file: SourceFile) {
+    let length = file.unwrittenTail
+    guard length > 0 else { return }
+    shared.configuration.warnings?(
+      PrintableText.line(request.file.lastComponent) + ": nothing was ever written to its last "
+        + SizeText.short(length) + ", for example because of a power cut. They are sent as zeros.")
   }
 
   /// Nothing is sent, because the recording was delivered before.

@@ -56,6 +56,7 @@ int simulated_statvfs(const char *path, struct statvfs *status);
 int simulated_fsync(int descriptor);
 int simulated_fchmod(int descriptor, mode_t mode);
 int simulated_flock(int descriptor, int operation);
+off_t simulated_lseek(int descriptor, off_t offset, int whence);
 int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advice);
 int simulated_mkdir(const char *path, mode_t mode);
 int simulated_rename(const char *from, const char *to);
@@ -153,6 +154,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define fsync(...) simulated_fsync(__VA_ARGS__)
 #define fchmod(...) simulated_fchmod(__VA_ARGS__)
 #define flock(...) simulated_flock(__VA_ARGS__)
+#define lseek(...) simulated_lseek(__VA_ARGS__)
 #define posix_fadvise(...) simulated_posix_fadvise(__VA_ARGS__)
 #define mkdir(...) simulated_mkdir(__VA_ARGS__)
 #define rename(...) simulated_rename(__VA_ARGS__)

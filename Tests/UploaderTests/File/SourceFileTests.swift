@@ -18,6 +18,24 @@ struct SourceFileTests {
     return Array(space[..<count])
   }
 
+  /// Reserved for it, or lost in a power cut.
+  @Test func whatWasNeverWrittenAtTheEndIsNoticed() throws {
+    let block = 65_536
+    let path = directory.file("file", [UInt8](repeating: 1, count: block))
+    #expect(try openFile(path).unwrittenTail == 0)
+    directory.truncate("file", to: 4 * block)
+    #expect(try openFile(path).unwrittenTail == Int64(3 * block))
+    directory.overwrite([0], in: "file", at: 3 * block - 1)
+    #expect(try openFile(path).unwrittenTail == Int64(block))
+    directory.overwrite([0], in: "file", at: 4 * block - 1)
+    #expect(try openFile(path).unwrittenTail == 0)
+    let reserved = directory.file("reserved", [1])
+    let descriptor = open(reserved.text, O_RDWR)
+    #expect(posix_fallocate(descriptor, 0, 4 * block) == 0)
+    close(descriptor)
+    #expect(try openFile(reserved).unwrittenTail > Int64(3 * block))
+  }
+
   // MARK: Opening
 
   @Test func aMissingFileIsMissing() {
