@@ -3,7 +3,7 @@
 /// to ``Limits/fullSendCount`` within ``Limits/fullSendSeconds``, with pauses in between. A sign that the server works again allows one more,
 /// every ``Limits/fullSendExtraSeconds``.
 package struct FullSends: Equatable, Sendable {
-  /// How they failed. Another kind of failure resets the count, except that of a recording that was lost.
+  /// How they failed. Another kind begins a new count, unless ``outlastsProgress``.
   package enum Failure: String, Equatable, Sendable {
     /// The server responded, but did not accept it.
     case refused
@@ -38,12 +38,14 @@ package struct FullSends: Equatable, Sendable {
   /// Another one has failed.
   /// - Parameter seconds: since 1970, by a clock that can be wrong.
   package mutating func add(_ failure: Failure, atSeconds seconds: Int64) {
+    if failure != self.failure, !outlastsProgress {
+      self = FullSends(failure, atSeconds: seconds)
+      return
+    }
     let seconds = FullSends.possible(seconds)
     if times.count == Limits.fullSendCount, seconds < allowedAtSeconds { extraAt = seconds }
-    let isOther = failure != self.failure && failure != .lost && !outlastsProgress
     // A later time is from before the clock was set back.
-    times.removeAll { isOther || $0 > seconds || seconds - $0 >= Limits.fullSendSeconds }
-    if !outlastsProgress { self.failure = failure }
+    times.removeAll { $0 > seconds || seconds - $0 >= Limits.fullSendSeconds }
     times = Array((times + [seconds]).suffix(Limits.fullSendCount))
   }
 

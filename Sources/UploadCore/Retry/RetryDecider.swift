@@ -108,8 +108,7 @@ private struct FullSendCount: Sendable {
   }
 
   mutating func add(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> FullSends {
-    // A server that lost the whole recording had more of it than before.
-    if progress > progressAtLast || failure == .lost, sends?.outlastsProgress == false { sends = nil }
+    if progress > progressAtLast, sends?.outlastsProgress == false { sends = nil }
     progressAtLast = progress
     var sends = self.sends ?? FullSends(failure, atSeconds: unixSeconds)
     if self.sends != nil { sends.add(failure, atSeconds: unixSeconds) }
