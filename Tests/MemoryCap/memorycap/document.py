@@ -81,16 +81,16 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
     lines = [
         "## Rows",
         "",
-        "Readers: *fast* reads at full speed. *Throttled* reads at 20 MB/s for 3 s of the run. *Refusing* answers 413 after half of",
-        "the body. *Distant* takes 50 ms for its first response, so that requests are pipelined. *Resumed*: the first run is killed",
-        "half-way, and the second is measured. *By* is the length of a request.",
+        "Readers: *fast* reads at full speed; *throttled* reads at 20 MB/s for 3 s; *refusing* answers 413 after half of the body;",
+        "*distant* delays its first response by 50 ms, so that requests are pipelined. *Resumed*: the first run was killed half-way, and",
+        "the second was measured. *By*: with requests of this length.",
         "",
-        "The socket queue is the kernel's memory. Allocations are calls before, during and after the *steady* part, from 5 % to",
-        "95 % of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the",
-        f"first · second half of the upload. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*: requests were",
-        "sent before the previous one was answered; the single figure includes all allocations.",
+        "The socket queue is memory of the kernel. Allocations are counted before, during and after the *steady* part: from 5 % to 95 %",
+        "of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the first",
+        f"and the second half of the upload; at most {REQUEST_ALLOCATIONS} are allowed, and no more in the second half. *Over*: requests overlapped, so",
+        "the single figure includes all allocations.",
         "",
-        f"*Growth* of the peak is from {size_text(MEDIUM)} to {size_text(HUGE)}; with requests of {chunk_text(SMALL_CHUNK)}, that from longer requests to these.",
+        f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
         f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
     ]
     for protocol in PROTOCOLS:
@@ -105,10 +105,10 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
 def _rows(outcomes: list[Outcome]) -> list[str]:
     """Without the columns that would say the same in each row."""
     header = [
-        "file", "reader, way", "peak, MB", "anonymous, MB", "file-backed, MB", "mapped, MiB", "socket queue, MB", "allocations",
+        "file", "reader, way", "peak, MB", "anonymous, MB", "socket queue, MB", "allocations",
         "per request", "cgroup peak, MB", "failed",
     ]
-    lines = [header, ["---:", "---", *["---:"] * 8, "---"]]
+    lines = [header, ["---:", "---", *["---:"] * 6, "---"]]
     for outcome in outcomes:
         row, measured = outcome.row, outcome.measured
         lines.append([
@@ -116,8 +116,6 @@ def _rows(outcomes: list[Outcome]) -> list[str]:
             row.manner,
             f"**{measured.peak / 1e6:.2f}**",
             f"{measured.highest('anonymous') / 1e6:.2f}",
-            f"{measured.highest('file') / 1e6:.2f}",
-            f"{measured.peak_mapped / MIB:.1f}",
             f"{measured.highest('send_queue') / 1e6:.1f}",
             "·".join(map(str, _allocations(outcome))),
             _per_request(outcome),
