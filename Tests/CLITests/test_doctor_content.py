@@ -180,7 +180,7 @@ def test_an_interrupted_test_is_removed(hive, program):
 
 
 @pytest.mark.parametrize("size", ["0", "1073741825", "much", ""])
-def test_lengths_out_of_range(run, size):
+def test_a_length_out_of_range_is_a_usage_error(run, size):
     result = run("doctor", "--server", "http://127.0.0.1:9", "--send-test", size)
     assert result.code == 2 and "--send-test" in result.err
 

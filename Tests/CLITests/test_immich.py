@@ -43,7 +43,7 @@ def test_a_recording_arrives_with_its_time(send, immich, recording):
     assert list(immich.assets) == [hashlib.sha1(file.read_bytes()).hexdigest()]
 
 
-def test_what_it_has_is_not_stored_twice(send, immich, recording, tmp_path):
+def test_immich_does_not_store_a_recording_twice(send, immich, recording, tmp_path):
     file = recording(1000, name="gig.mp4")
     assert not send(file, "--json").check().outcome["already_there"]
     again = send(file, "--json", "--again").check()

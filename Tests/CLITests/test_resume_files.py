@@ -24,7 +24,7 @@ CHANGES = {
 """What is done to a file, and words about it if it had SIZE bytes."""
 
 
-def test_send_supersedes_the_upload_of_what_a_file_was(hive, program, recording):
+def test_send_supersedes_the_upload_of_the_former_content(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     before = only_record(program)
@@ -56,7 +56,7 @@ def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program
 
 
 @pytest.mark.parametrize(("way", "change"), [("resume", "longer"), ("resume --all", "its end")])
-def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, change, way):
+def test_a_changed_recording_is_not_mixed_with_its_former_content(hive, program, recording, change, way):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     change, words = CHANGES[change]
@@ -70,7 +70,7 @@ def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, progra
     assert is_delivered(stub, file)
 
 
-def test_a_change_that_nothing_shows_is_found_by_the_digest(hive, program, recording):
+def test_a_change_without_other_traces_is_found_by_the_digest(hive, program, recording):
     """In the middle, with the times put back. After a SIGKILL, nothing is known of what was sent, and the server tells at the end."""
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT, number=signal.SIGKILL)

@@ -35,7 +35,7 @@ def test_many_processes_at_once_make_one_upload(hive, program, recording):
     assert len(of_kind(stub, "create")) == 1 and len(records(program)) == 1
 
 
-def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
+def test_an_upload_that_another_process_has_delivered_meanwhile_is_not_sent_again(hive, program, recording):
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
     stop(program, stub, first, at=AT)

@@ -109,7 +109,7 @@ WITH_TOKENS = [("bearer", mood, ("url", "tus")[number % 2]) for number, mood in 
 
 
 @pytest.mark.parametrize(("kind", "mood", "destination"), RUNS + WITH_TOKENS)
-def test_nothing_that_is_said_or_written_holds_a_secret(upload, program, secrets, tmp_path, kind, mood, destination):
+def test_no_output_and_no_file_holds_a_secret(upload, program, secrets, tmp_path, kind, mood, destination):
     for output in OUTPUTS:
         _, running = upload(kind, mood, *output, destination=destination)
         result = running.wait()
@@ -132,7 +132,7 @@ def test_the_secrets_do_go_out(upload):
 
 @pytest.mark.parametrize(
     "command", [["list"], ["list", "--json"], ["delete", "--verbose"], ["delete", "--json"]], ids=" ".join)
-def test_what_is_said_of_a_delivered_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+def test_the_output_about_a_delivered_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
     _, running = upload("password file", "delivered")
     assert running.wait().code == 0
     record, = records(program)
@@ -146,7 +146,7 @@ def test_what_is_said_of_a_delivered_upload_holds_no_secret(upload, program, sec
 
 @pytest.mark.parametrize(
     "command", [["list"], ["list", "--json"], ["resume", "-v"], ["resume", "--json"], ["cancel", "-v"]], ids=" ".join)
-def test_what_is_said_of_an_interrupted_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+def test_the_output_about_an_interrupted_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
     _, running = upload("bearer", "lost", destination="tus")
     assert running.wait().code == 4
     record, = records(program)

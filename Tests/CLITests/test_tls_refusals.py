@@ -240,7 +240,7 @@ def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve_tls, 
     assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0
 
 
-def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serve_tls, upload):
+def test_close_notify_ends_a_response_without_a_length(forge, serve_tls, upload):
     shown = leaf(forge)
     server = serve_tls(shown, answer=TRUNCATED["where only the end tells the length"])
     assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0

@@ -18,7 +18,7 @@ from watching import got, has, times_sent, write
 # What is taken, and when.
 
 
-def test_what_is_there_and_what_appears_is_delivered_once(hive, watch, rec):
+def test_existing_and_new_recordings_are_delivered_once(hive, watch, rec):
     stub = hive()
     files = [write(rec / "a.wav"), write(rec / "sub" / "b.wav")]
     watching = watch(stub)
@@ -36,7 +36,7 @@ def test_what_is_there_and_what_appears_is_delivered_once(hive, watch, rec):
     assert times_sent(stub) == 6
 
 
-def test_what_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
+def test_a_recording_that_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -68,7 +68,7 @@ def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, 
     watching.stop()
 
 
-def test_what_a_downloader_has_not_finished_waits(hive, watch, rec):
+def test_an_unfinished_download_waits(hive, watch, rec):
     stub = hive()
     mark = rec / "a.wav.aria2"
     mark.touch()
@@ -89,7 +89,7 @@ def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_pa
     assert f"{tmp_path}/pass is not a regular file" in (tmp_path / "watch.log").read_text()
 
 
-def test_what_is_not_taken(hive, watch, rec):
+def test_unfinished_empty_and_other_files_are_not_taken(hive, watch, rec):
     stub = hive()
     others = [rec / name for name in ("a.wav.part", "a.txt", "empty.wav")]
     for file in others:
@@ -126,7 +126,7 @@ file.write(b", second half")
 """
 
 
-def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
+def test_a_file_that_is_open_for_writing_is_not_taken(hive, watch, rec):
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -250,7 +250,7 @@ def test_existing_skip_resumes_what_was_begun(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
+def test_a_sidecar_file_describes_its_recording(hive, watch, rec):
     stub = hive()
     (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")
     file = write(rec / "a.wav")

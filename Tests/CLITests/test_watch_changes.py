@@ -8,7 +8,7 @@ from program import wait_until
 from watching import got, has, times_sent, write
 
 
-def test_what_is_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
+def test_a_recording_that_is_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -23,7 +23,7 @@ def test_what_is_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
     assert watching.stop() == 0
 
 
-def test_what_becomes_readable_is_delivered_and_what_is_not_is_logged_once(hive, watch, nobody):
+def test_a_recording_that_becomes_readable_is_delivered_and_an_unreadable_one_is_logged_once(hive, watch, nobody):
     home, settings = nobody
     rec = home / "rec"
     files = [write(rec / "file.wav"), write(rec / "hidden" / "a.wav"), write(rec / "barred" / "b.wav"), write(rec / "never" / "c.wav")]

@@ -75,7 +75,7 @@ def test_over_tus_the_request_is_completed_and_the_rest_is_sent_with_the_new_opt
     assert sum(request.body_bytes for request in [create, *patches]) == file.stat().st_size
 
 
-def test_what_was_sent_of_a_recording_goes_to_the_new_event(hive, watch, program, rec, tmp_path):
+def test_the_part_of_a_recording_that_was_sent_goes_to_the_new_event(hive, watch, program, rec, tmp_path):
     """And nothing is left that would keep the file."""
     stub = hive("PATCH/slow-read=1000000@1")
     text = "protocol = tus\nchunk-size = 3M\nlabel = x\nafter = remove\norg-name = %s\n"

@@ -65,7 +65,7 @@ def test_no_room_is_an_exit_code_of_its_own(send, dav, recording, status):
     ("/dav/a", ["more.wav"], "several files need a URL that ends with a slash"),
     ("/dav/", ["--put-url", "http://h/"], "give one destination"),
 ])
-def test_what_cannot_be_meant_is_a_usage_error(send, recording, url, options, message):
+def test_a_contradictory_command_line_is_a_usage_error(send, recording, url, options, message):
     result = send(recording(1000), *options, url=url)
     assert result.code == 2 and message in result.err, result
 

@@ -139,7 +139,7 @@ def _calls_table(counts: list[CallCount]) -> str:
 
     everything = {name for found in counts for name in found.per_request}
     most = {name: max(found.per_request.get(name, 0) for found in counts) for name in everything}
-    told = sorted((name for name in everything if most[name] >= 0.5), key=lambda name: (-most[name], name))
+    told = sorted((name for name in everything if most[name] >= 1), key=lambda name: (-most[name], name))
     rows = [row(f"`{name}`", {name}) for name in told]
     table = _table(["", *(found.title for found in counts)], [*rows, row("others", everything - set(told)), row("**all**", everything)])
     return table + CALLS.format(to_disk=", ".join(_to_disk(name, counts) for name in TO_DISK))

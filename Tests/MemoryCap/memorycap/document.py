@@ -15,7 +15,7 @@ from .ceilings import Ceilings
 from .measure import ENOUGH_HITS
 from .picture import ROW as PICTURE_ROW, Traces
 from .rows import (
-    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
+    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, LARGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
     REQUEST_ALLOCATIONS, SMALL_CHUNK, chunk_text, size_text,
 )
 from .rules import Growth, Outcome
@@ -92,11 +92,13 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "",
         f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
         f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
+        f"Rows of {size_text(LARGE)} are shown only if they fail.",
     ]
     for protocol in PROTOCOLS:
         own = [outcome for outcome in outcomes if outcome.row.protocol is protocol]
         if own:
-            lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(own)]
+            shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.findings]
+            lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(shown)]
             grown = [_growth(growth) for growth in growths if growth.row.protocol is protocol]
             lines += ["", f"Growth: {', '.join(grown)}."] if grown else []
     return "\n".join(lines)
@@ -167,7 +169,7 @@ def _method(report: Report) -> str:
 - A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state or more for later requests, ends with a wrong exit
   code, or does not transfer every byte. 1 MB is 10⁶ bytes.
 - The canary, a build that leaks with each read, {caught}: by its allocations, by its growth, and by the kernel's limit.
-- [Tests/MemoryCap](../../Tests/MemoryCap/README.md) explains how to check these claims."""
+- `Tests/MemoryCap/README.md` explains how to check these claims."""
 
 
 def _conditions(report: Report) -> str:

@@ -31,7 +31,7 @@ struct PercentTests {
     #expect(Percent.decode(text) == sample)
   }
 
-  @Test func whatIsNotEncodedStaysAsItIs() {
+  @Test func textThatIsNotEncodedStaysAsItIs() {
     #expect(Percent.decode("a b é") == bytes("a b é"))
   }
 

@@ -20,7 +20,7 @@ struct SecretsTests {
     #expect(secrets(credentials).redacted("mF_9.B5f mF_9.B5, mF_9.B5 mF_") == "(secret) mF_9.B5, mF_9.B5 mF_")
   }
 
-  @Test func whatAnEllipsisHasCutIsRedactedToo() {
+  @Test func aSecretThatAnEllipsisCutsIsRedactedToo() {
     let secrets = secrets(.bearer(token: "mF_9.B5f"))
     #expect(secrets.redacted("bad mF_9.B5…") == "bad (secret)…")
     #expect(secrets.redacted("bad mF_9…") == "bad (secret)…")

@@ -60,7 +60,7 @@ struct RejectedCertificateTests {
     #expect(rejected(10, validUntil: ends) == .certificate(code: 10, reason: "no"))
   }
 
-  @Test(arguments: [9, 62]) func otherVerdictsStay(code: Int) {
+  @Test(arguments: [9, 62]) func otherReasonsForARejectionStay(code: Int) {
     #expect(rejected(code) == .certificate(code: code, reason: "no"))
   }
 }

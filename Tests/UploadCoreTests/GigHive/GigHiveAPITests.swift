@@ -27,7 +27,7 @@ struct GigHiveAPITests {
         == #"{"upload_id":"5e1f","notes":"b","label":"c"}"#)
   }
 
-  @Test func whatGuestsAgreeToIsATruthValue() {
+  @Test func theConsentOfGuestsIsATruthValue() {
     #expect(finalize([FormField("tos_accepted", "true")]) == #"{"upload_id":"5e1f","tos_accepted":true}"#)
     #expect(finalize([FormField("tos_accepted", "yes")]) == #"{"upload_id":"5e1f","tos_accepted":"yes"}"#)
     #expect(finalize([FormField("label", "true")]) == #"{"upload_id":"5e1f","label":"true"}"#)

@@ -11,7 +11,7 @@ struct AddressOrderTests {
 
   /// RFC 8305, 4: with broken IPv6, many AAAA records must not crowd out the A record.
   @Test(arguments: [15, 16, 17, 1000])
-  func theListIsTruncatedAfterThat(count: Int) {
+  func theListIsTruncatedAfterOneAddressOfEachKind(count: Int) {
     let order = AddressOrder.interleaved([Bool](repeating: true, count: count) + [false], limit: 16)
     #expect(order.count == 16 && order[1] == count && Set(order).count == 16)
     #expect(order.filter { $0 != count } == Array(0..<15))

@@ -32,7 +32,7 @@ struct RecordIndexTests {
 
   // MARK: Finding
 
-  @Test func whatIsPutInIsFoundAlsoWhenItIsOpenedAgain() throws {
+  @Test func entriesAreFoundAlsoAfterTheIndexIsOpenedAgain() throws {
     try filled()
     let index = try reopened()
     #expect(index.instance == 7)

@@ -63,7 +63,7 @@ extension UploadRecordTests {
     #expect(!record.lastByteMayBeSent && record.unfinished?.sent == nil && record.unfinished?.doubt == nil)
   }
 
-  @Test func whatIsOfNoUseAnyMoreIsForgotten() {
+  @Test func stateThatIsOfNoUseAnyMoreIsForgotten() {
     var record = full
     apply(.forgotten, to: &record)
     #expect(record.phase == .pending && record.remote == nil && record.offset == 0 && !record.lastByteMayBeSent)

@@ -153,7 +153,7 @@ struct LikelySoftwareTests {
     #expect(software(200, "<html><body>It works!</body></html>") == .unknown)
   }
 
-  @Test func nothingIsNobodys() {
+  @Test func anAnswerWithoutTracesHasNoAuthor() {
     #expect(software(413) == .unknown && LikelySoftware.unknown.name == nil)
     #expect(software(500, "\u{FF}\u{FE}<") == .unknown)
   }
@@ -176,7 +176,7 @@ struct LikelySoftwareTests {
   }
 
   @Test(arguments: [(LikelySoftware.php, 413), (.cloudflare, 413), (.cloudflare, 524)])
-  func onlyWhoMayUseTusIsToldTo(software: LikelySoftware, status: Int) throws {
+  func onlyUsersWhoMayUseTusAreToldTo(software: LikelySoftware, status: Int) throws {
     let elsewhere = try #require(software.remedy(status: status, to: .otherForm))
     #expect(!elsewhere.contains("tus") && elsewhere.hasSuffix("."))
     #expect(software.remedy(status: status, to: .gigHiveForm)?.contains("over tus") == true)

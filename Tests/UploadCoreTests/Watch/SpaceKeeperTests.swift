@@ -53,7 +53,7 @@ struct SpaceKeeperTests {
   }
 
   /// A snapshot still has the content of what was removed, for example.
-  @Test mutating func spaceThatIsNotFreedIsToldOnceAndCostsOtherRecordingsOnlyAfterTenMinutes() {
+  @Test mutating func spaceThatIsNotFreedIsReportedOnceAndCostsOtherRecordingsOnlyAfterTenMinutes() {
     var steps: [SpaceKeeper.Step] = []
     for now in (0...20).map({ $0 * minute }) {
       let step = check(90, at: now)
@@ -69,7 +69,7 @@ struct SpaceKeeperTests {
   }
 
   /// What was removed was enough, but a recording in progress has taken part of the space.
-  @Test mutating func whatIsWrittenMeanwhileIsNoReasonToWait() {
+  @Test mutating func bytesWrittenDuringARemovalAreNoReasonToWait() {
     _ = check(90, at: 0)
     _ = keeper.ended(isEnough: true, now: 5)
     let steps = [check(95, at: 5), check(40, at: 5 + minute)]
@@ -83,7 +83,7 @@ struct SpaceKeeperTests {
     #expect(steps == [.nothing, .notFreed, .clean])
   }
 
-  @Test mutating func aShortageIsToldOnceAndItsEndToo() {
+  @Test mutating func aShortageAndItsEndAreReportedOnce() {
     var news: [Bool] = []
     for now in [0, 10 * minute, 20 * minute] {
       let step = check(50, at: now)

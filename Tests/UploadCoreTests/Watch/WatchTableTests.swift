@@ -96,7 +96,7 @@ struct ScanFailuresTests {
     #expect(other == .new)
   }
 
-  @Test mutating func whatNoLongerFailsIsForgotten() {
+  @Test mutating func placesThatNoLongerFailAreForgotten() {
     _ = failures.note("/rec/a", "denied", scan: 1)
     failures.scanEnded(1)
     #expect(failures.contains("/rec/a"))
@@ -106,7 +106,7 @@ struct ScanFailuresTests {
     #expect(again == .new)
   }
 
-  @Test mutating func thatThereAreTooManyIsNewOnce() {
+  @Test mutating func anExcessOfFailuresIsReportedOnce() {
     for number in 0..<Limits.watchScanFailureCount {
       _ = failures.note(LocalPath(bytes: [UInt8](String(number).utf8)), "", scan: 1)
     }

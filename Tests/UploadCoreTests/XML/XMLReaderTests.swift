@@ -43,7 +43,7 @@ struct XMLReaderTests {
     #expect(throws: XMLError.self) { try events(text) }
   }
 
-  @Test func limitsHold() throws {
+  @Test func nestingAndDocumentTypesAreLimited() throws {
     let depth = Limits.xmlDepth
     func nested(_ count: Int) -> String {
       String(repeating: "<a>", count: count) + String(repeating: "</a>", count: count)

@@ -77,7 +77,7 @@ struct FileRemovalTests {
   }
 
   @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR])
-  func anybodyWhoHasItOpenKeepsIt(flags: Int32) throws {
+  func aProgramThatHasTheFileOpenKeepsIt(flags: Int32) throws {
     let bench = try Bench()
     let other = bench.open(flags)
     #expect(bench.remove() == .failure(.open))
@@ -89,7 +89,7 @@ struct FileRemovalTests {
   }
 
   /// A lease would delay whoever opens the file while the server is asked.
-  @Test func theQuestionWhoUsesItLeavesNoLease() throws {
+  @Test func askingWhoUsesTheFileLeavesNoLease() throws {
     let bench = try Bench()
     let removal = FileRemoval(
       bench.file, bench.record, .delete, from: bench.parent, trustsSettle: false, in: try bench.state.open(),
@@ -121,7 +121,7 @@ struct FileRemovalTests {
     #expect(!KeptReason.gone.endsRemoval && !KeptReason.otherFile.endsRemoval && KeptReason.changed.endsRemoval)
   }
 
-  @Test func whoeverIsAskedCanKeepItOrBeginAnUploadThatKeepsIt() throws {
+  @Test func theCallerCanKeepItOrBeginAnUploadThatKeepsIt() throws {
     let bench = try Bench()
     #expect(bench.remove { $0 != "/rec/gig.mp4" } == .failure(.perhapsNeeded))
     #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
@@ -149,7 +149,7 @@ struct FileRemovalTests {
     #expect(bench.remove() == .success(nil))
   }
 
-  @Test func whoLooksForARecordKeepsItForTheMoment() throws {
+  @Test func aProcessThatLooksForARecordKeepsItForTheMoment() throws {
     let bench = try Bench()
     let search = try RecordSearch.locked(bench.state.open(), usesIndex: false)
     #expect(bench.remove() == .failure(.state(.locked(LocalPath(bench.state.path)))))
