@@ -78,7 +78,7 @@ struct SecretsTests {
     "&#xD800;",
     "%GG", "\\uZZZZ", "\\x4",
   ])
-  func whatIsNotTheSecretIsLeft(text: String) {
+  func textThatIsNotTheSecretStays(text: String) {
     let secrets = secrets(.basic(user: "u", password: SecretsTests.password))
     #expect(secrets.redacted(text + " and more") == text + " and more")
   }
@@ -114,7 +114,7 @@ struct SecretsTests {
     #expect(secrets.host("dtp-fn4_pz_dv8o_.example") == "(secret).example")
   }
 
-  @Test func secretsThatOverlapAreOneHole() {
+  @Test func overlappingSecretsAreRedactedAsOne() {
     var secrets = Secrets()
     secrets.add(Array("abcdef".utf8))
     secrets.add(Array("efghij".utf8))

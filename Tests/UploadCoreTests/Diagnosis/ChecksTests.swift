@@ -171,7 +171,7 @@ struct ChecksTests {
     #expect(text(limits(of: .patch, (wanted, 100), (nginx, 1000))).hasSuffix("halve their requests until they pass."))
   }
 
-  @Test func longerFormsGoNowhereElseWhereThereIsNoTus() {
+  @Test func aLimitOfFormsIsAFailureWithoutTus() {
     var checks = LimitChecks(.form, needed: 100, isOnlyCheck: true)
     checks.add(wanted, of: 100)
     checks.add(answered(413), of: 1000)

@@ -44,7 +44,7 @@ struct RejectedCertificateTests {
     ("hive.example", "HIVE.example."), ("*.example", "hive.example"), ("a.example, 192.0.2.7", "192.0.2.7"),
     ("::1", "::1"), (String(repeating: "a.example, ", count: 20), "hive.example"),
   ])
-  func whatMayBeForTheHostIsNotForAnother(hosts: String, host: String) {
+  func aWildcardForTheHostIsNotForAnother(hosts: String, host: String) {
     #expect(rejected(18, hosts: hosts, asked: host) == .certificate(code: 18, reason: "no"))
   }
 

@@ -33,7 +33,7 @@ struct GigHiveAPITests {
     #expect(finalize([FormField("label", "true")]) == #"{"upload_id":"5e1f","label":"true"}"#)
   }
 
-  @Test func whateverIsInAFieldTheContentIsJSON() throws {
+  @Test func theContentIsJSONWhateverIsInAField() throws {
     let text = "\"\\\r\n\0\u{1B}\u{202E}音\u{1F3B8}"
     let json = try JSONReader.read(GigHiveAPI.finalizeContent(uploadID: text, fields: [FormField(text, text)]))
     #expect(json["upload_id"]?.string == text && json[text]?.string == text)

@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct AddressOrderTests {
-  @Test func familiesTakeTurns() {
+  @Test func addressFamiliesTakeTurns() {
     #expect(AddressOrder.interleaved([true, true, true, false, false], limit: 16) == [0, 3, 1, 4, 2])
     #expect(AddressOrder.interleaved([false, true, true], limit: 16) == [0, 1, 2])
     #expect(AddressOrder.interleaved([false, false], limit: 16) == [0, 1])

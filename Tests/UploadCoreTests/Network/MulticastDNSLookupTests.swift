@@ -36,7 +36,7 @@ struct MulticastDNSLookupTests {
 
   // MARK: Time
 
-  @Test func itIsAskedAtOnceAfterASecondAndThenTwiceAsLateEachTime() {
+  @Test func questionsAreRepeatedAfterASecondAndThenAfterTwiceAsLong() {
     var lookup = lookup()
     for (asked, next) in [(1000, 2000), (2000, 4000), (4000, 6000)] as [(Int64, Int64)] {
       #expect(lookup.next(now: asked) == .send)

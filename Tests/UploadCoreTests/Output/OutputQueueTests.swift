@@ -47,7 +47,7 @@ struct OutputQueueTests {
     #expect(queue.lostResultCount == 100 - 27)
   }
 
-  @Test func halfFullItAdmitsNoFurtherWork() {
+  @Test func aHalfFullBufferAdmitsNoFurtherWork() {
     let queue = OutputQueue(capacity: 1000)
     var count = 0
     while queue.admitsWork {

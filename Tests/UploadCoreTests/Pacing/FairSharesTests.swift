@@ -40,7 +40,7 @@ struct FairSharesTests {
     }
   }
 
-  @Test func sixteenShareAByteASecond() {
+  @Test func sixteenUploadsShareAByteASecond() {
     var line = SharedLine(1, Array(repeating: SharedLine.Sender(), count: 16))
     line.run(until: 160_001)
     #expect(line.senders.map(\.written) == Array(repeating: 10, count: 16))
@@ -80,7 +80,7 @@ struct FairSharesTests {
   }
 
   /// With 16 uploads each has the sixteenth turn.
-  @Test func noneWaitsLongerThanARound() {
+  @Test func noSenderWaitsLongerThanARound() {
     var line = SharedLine(1_000_000, Array(repeating: SharedLine.Sender(), count: 16))
     var before = line.senders.map(\.written)
     for round: Int64 in 1...10 {

@@ -98,7 +98,7 @@ struct RecordMatchTests {
     #expect(match { ($0.file.path, $0.file.identity) = ("/media/usb1/track2.wav", identity(device: 2)) } == nil)
   }
 
-  @Test func anotherDestinationIsAnother() {
+  @Test func anotherDestinationMakesAnotherUpload() {
     #expect(match { $0.destination.endpoint = "http://hive2/" } == nil)
     let event = UploadRecord.sample(path: record().file.path, endpoint: "http://hive/", event: "2026-11-20 Band")
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)

@@ -170,7 +170,7 @@ extension UploadRecordTests {
     #expect(record.unfinished?.formerURL == nil)
   }
 
-  @Test func whatMayBeStoredFailsAndIsCalledThat() {
+  @Test func anUploadThatMayBeStoredFailsAndSaysSo() {
     var record = plain
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     fail(&record, .mayBeStored(.uploadLost), message: "it may be stored", offset: 7)

@@ -74,7 +74,7 @@ struct ChunkSizingTests {
     #expect(sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
-  @Test func behindAnInterruptionRequestsAreShortAgain() {
+  @Test func requestsAreShortAgainAfterAnInterruption() {
     var sizing = ChunkSizing()
     _ = store(gibibyte, with: &sizing)
     #expect(sizing.next(remaining: plenty) == 90 * mebibyte)

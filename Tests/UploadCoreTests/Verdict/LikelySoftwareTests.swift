@@ -170,7 +170,7 @@ struct LikelySoftwareTests {
     (.tus, "-max-size"), (.cloudflare, "100 MB"), (.caddy, "max_size"), (.haproxy, "req.body_size"),
     (.squid, "request_body_max_size"), (.liteSpeed, "maxReqBodySize"), (.lighttpd, "max-request-size"),
     (.iis, "maxAllowedContentLength"),
-  ]) func whoeverFindsARequestTooLargeHasASetting(software: LikelySoftware, setting: String) throws {
+  ]) func everyProgramThatFindsARequestTooLargeHasASetting(software: LikelySoftware, setting: String) throws {
     let remedy = try #require(software.remedy(status: 413))
     #expect(ASCII.contains(bytes(remedy), setting))
   }

@@ -94,7 +94,7 @@ struct VerdictTests {
   @Test(
     arguments: [200, 204, 403, 404, 410, 500],
     ["", "<html>Welcome</html>", "{}", "[]", #"{"error":"Not Found"}"#, #"{"success":true"#])
-  func whatIsNotGigHivesDeletesNothing(status: Int, text: String) {
+  func aResponseThatIsNotGigHivesDeletesNothing(status: Int, text: String) {
     #expect(deletion(status, text) == .somebodyElse(status: status))
   }
 
@@ -131,7 +131,7 @@ struct VerdictTests {
 
   // MARK: Finalize
 
-  @Test func whatFinalizeSaysOfTheUploadToken() {
+  @Test func refusalsOfFinalizeForTheUploadToken() {
     #expect(
       finalize(404, #"{"error":"Not Found","message":"Invalid or expired upload token"}"#)
         == .gigHive(.guestTokenUnknown))
@@ -144,7 +144,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [400, 404, 410])
-  func whatFinalizeSaysOfAnUploadThatItDoesNotFind(status: Int) {
+  func refusalsOfFinalizeForAnUploadThatItDoesNotFind(status: Int) {
     #expect(finalize(status, #"{"error":"Bad Request","message":"Upload not found"}"#) == .gigHive(.uploadUnknown))
   }
 

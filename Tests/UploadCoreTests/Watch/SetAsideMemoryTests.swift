@@ -61,7 +61,7 @@ struct SetAsideMemoryTests {
   }
 
   @Test(arguments: [Reattempt.soon, .rarely])
-  func itIsTriedWhenItIsDue(again: Reattempt) {
+  func aRecordingSetAsideIsTriedWhenItIsDue(again: Reattempt) {
     let due = again == .soon ? hour : 7 * day
     var station = restarted(again)
     let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)

@@ -53,7 +53,7 @@ struct WatchMachineTests {
     #expect(station.isComplete && station.deliveries.count == 2 && station.count(.setAside) == 0)
   }
 
-  @Test func nothingIsGivenWhileNobodyCanTellWhetherItIsWritten() {
+  @Test func noRecordingIsSentWhileItsWritersAreUnknown() {
     var station = SimulatedStation()
     station.write("/a.wav")
     station.cannotOpenFiles = true

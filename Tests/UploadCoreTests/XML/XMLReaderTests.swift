@@ -39,7 +39,7 @@ struct XMLReaderTests {
     "<1/>", "< a/>", "<-a/>", "<a><!-- </a>", "<a><![CDATA[ </a>", "<a><? </a>", "<", "<a", "<a b=\"\"c=\"\"/>",
     "<a / >",
   ])
-  func whatIsNotWellFormedIsRefused(text: String) {
+  func malformedXMLIsRefused(text: String) {
     #expect(throws: XMLError.self) { try events(text) }
   }
 

@@ -13,7 +13,7 @@ struct HashThreadTests {
     _ = shim_poll(&entry, 1, -1)
   }
 
-  @Test func itDigestsInOrder() throws {
+  @Test func runsAreDigestedInOrder() throws {
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     content.withUnsafeBytes { content in

@@ -272,7 +272,7 @@ struct FileRemovalTests {
   }
 
   /// Where the file system cannot rename without replacing, it has both names for a moment.
-  @Test func ofTwoNamesTheHiddenOneGoes() throws {
+  @Test func theHiddenOneOfTwoNamesIsRemoved() throws {
     let bench = try Bench()
     link(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: hidden))
     #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.mp4"))))
