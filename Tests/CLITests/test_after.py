@@ -315,7 +315,7 @@ def test_nothing_is_tried_through_another_mount_of_the_file_system(hive, program
 
 
 @pytest.mark.parametrize("how", ["", "delete", "move", "move=", "Remove"])
-def test_another_word_is_a_usage_error(hive, program, recording, how):
+def test_an_unknown_word_after_delivery_is_a_usage_error(hive, program, recording, how):
     stub = hive()
     result = program.send(stub, recording(), "--after", how)
     assert result.code == 2 and "keep, remove or move=DIR" in result.err and stub.requests == [], result
@@ -339,7 +339,7 @@ def test_resume_can_be_told_something_else_for_this_run(program, hive, recording
     assert file.exists() and is_delivered(stub, file)
 
 
-def test_a_configuration_file_can_say_it(program, hive, recording, tmp_path):
+def test_a_configuration_file_can_set_what_happens_after_delivery(program, hive, recording, tmp_path):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "sent").mkdir()
     (tmp_path / "conf" / "upload.conf").write_text("after = move=sent\n")

@@ -163,7 +163,7 @@ def test_a_refusal_has_the_servers_answer(hive, send, recording):
     assert '< {"message":"no","hint":"\ufffd"}\n' in result.err
 
 
-def test_an_answer_tells_no_secret(hive, send, recording):
+def test_a_quoted_response_shows_no_secret(hive, send, recording):
     content = (
         b'{"delete_token":"t0psecret1","nested":{"api_key":["t0psecret2"],"PASSWORD":null},"url":"https:\\/\\/h\\/p?sig=t0psecret3",'
         b'"text":"{\\"client_secret\\":\\"t0psecret4\\"}","echo":"secret"}'

@@ -180,7 +180,7 @@ def test_the_file_system_is_known_by_its_id(program, interrupted, tmp_path):
         assert file_states(program) == [state], changes
 
 
-def test_gone_and_waiting_files_are_told_in_one_line(hive, program, recording, tmp_path):
+def test_gone_and_waiting_files_are_reported_in_one_line(hive, program, recording, tmp_path):
     stub, place = hive(), tmp_path / "share"
     place.mkdir()
     files = [recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4", directory=place)]

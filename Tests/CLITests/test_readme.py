@@ -59,7 +59,7 @@ def test_every_command_is_in_the_readme(run):
     assert commands <= set(re.findall(r"gighive-upload ([a-z]+)", README))
 
 
-def test_the_two_commands_are_targets_of_the_makefile():
+def test_the_commands_for_make_in_the_readme_are_targets():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make ([a-z]+)", README, re.MULTILINE) + re.findall(r"`make ([a-z]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

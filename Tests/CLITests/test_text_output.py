@@ -22,7 +22,7 @@ def test_progress_is_a_line_each_ten_percent(hive, send, recording):
     assert len(percent) >= 8 and percent[-1] == 100
 
 
-def test_100_percent_is_not_told_of_a_failure(hive, send, recording):
+def test_100_percent_is_not_shown_for_a_failure(hive, send, recording):
     result = send(hive("early-status-after=5000:500:lingering"), recording(24_000_000))
     assert "100 %" not in result.err
 

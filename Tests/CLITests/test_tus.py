@@ -80,7 +80,7 @@ def test_a_field_that_metadata_cannot_name_is_a_usage_error(hive, plain, recordi
 # Extensions.
 
 
-def test_the_length_can_be_told_with_the_first_bytes(hive, upload, recording):
+def test_the_length_can_be_sent_with_the_first_bytes(hive, upload, recording):
     stub, file = hive(), recording(LARGE)
     assert upload(stub, file, "--set", "defer-length=yes").code == 0
     creation, *patches = of_kind(stub, "create") + of_kind(stub, "patch")

@@ -54,7 +54,7 @@ def test_nothing_is_replaced(send, dav, recording):
 
 
 @pytest.mark.parametrize("status", [413, 507])
-def test_no_room_is_an_exit_code_of_its_own(send, dav, recording, status):
+def test_a_full_quota_has_its_own_exit_code(send, dav, recording, status):
     dav.refuse["PUT"] = status
     result = send(recording(1000, name="a.wav"), "--retry", "3")
     assert result.code == 8 and dav.methods().count("PUT") == 1, result

@@ -209,8 +209,8 @@ enum Option: Int32, CaseIterable {
     case .retry:
       .init(
         "retry", .words("N|TIME|forever", "forever"), .transfer, [.send, .recorded],
-        [.kept, .configurable, .everyday], "give up after N retries, or this TIME, without progress",
-        more: "; with a time, such as 12h, more kinds of errors are retried", standard: "5")
+        [.kept, .configurable, .everyday], "give up after N retries, or after this TIME",
+        more: ", without progress; with a time, such as 12h, more kinds of errors are retried", standard: "5")
     case .retryMaxDelay:
       .init(
         "retry-max-delay", .text("TIME"), .transfer, [.finding, .recorded], [.ordinary, .fileOnly],
@@ -348,7 +348,7 @@ enum Option: Int32, CaseIterable {
     case .after:
       .init(
         "after", .words("HOW", "keep remove move="), .afterDelivery, .sending, [.ordinary, .everyday],
-        "what to do with delivered files: keep, remove or move=DIR", standard: "keep")
+        "delivered files: keep, remove or move=DIR", standard: "keep")
     case .keepFree:
       .init(
         "keep-free", .text("SIZE"), .afterDelivery, [.watch, .clean], [.configurable, .passedOn, .everyday],
