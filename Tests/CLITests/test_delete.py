@@ -39,7 +39,7 @@ def test_a_deleted_recording_is_not_sent_again_when_it_is_found(program, deliver
     assert program.send(stub, tmp_path / "gig.mp4", "--json").check().outcome["event"] == "delivered"
     assert "deleted" not in program.send(stub, *found, "--json").check().outcome
     forgotten = program.run("forget", "--all").check().out
-    assert forgotten.count("Its file is still there: whatever finds it uploads it again.") == 2
+    assert forgotten.count("Its file is still there: send and watch upload it again if they find it.") == 2
 
 
 def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered, tmp_path):

@@ -188,4 +188,4 @@ def test_a_length_out_of_range_is_a_usage_error(run, size):
 @pytest.mark.parametrize("option", [["--send-test", "1M"], ["--link"]])
 def test_another_endpoint_cannot_be_cleaned(run, option):
     result = run("doctor", "--multipart-url", "http://127.0.0.1:9", *option)
-    assert result.code == 2 and option[0] in result.err and "cannot be removed" in result.err
+    assert result.code == 2 and option[0] in result.err and "could not be deleted" in result.err

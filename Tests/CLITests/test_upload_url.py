@@ -136,7 +136,7 @@ def test_cancel_removes_it(hive, program, recording, tmp_path, is_secret):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--field", "a=b"], "has described its file"),
+    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--field", "a=b"], "was described when the upload was created"),
     (["a.mp4", "--tus-url", "http://h/"], "give one destination"), (["-r", "."], "an upload is for one file"),
 ])  # fmt: skip
 def test_a_contradictory_command_line_is_a_usage_error(hive, send, tmp_path, arguments, message):
