@@ -20,7 +20,7 @@ PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
-PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace e2fsprogs xfsprogs btrfs-progs dosfstools
+PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace e2fsprogs xfsprogs btrfs-progs dosfstools rclone
 
 BOARDS := aarch64 armv7 armv6
 ARCHITECTURES := x86_64 $(BOARDS)

@@ -36,11 +36,11 @@ def test_a_pause_without_a_burst_costs_bytes():
     assert pace(_10=0, _11=0, _12=0) == (-0.01, 0.05, 0.2)
 
 
-def test_what_comes_late_and_at_once_is_a_burst():
+def test_bytes_that_come_late_and_at_once_are_a_burst():
     assert pace(_10=0, _11=0, _12=0, _13=4 * STEP_BYTES) == (0.005, 0.2, 0.2)
 
 
-def test_what_comes_early_is_a_burst_too():
+def test_bytes_that_come_early_are_a_burst_too():
     assert pace(_10=5 * STEP_BYTES)[1] == 0.25
 
 

@@ -32,7 +32,7 @@ def test_the_page_has_a_place_for_everything_that_is_generated():
         document.put(text, name, "")
 
 
-def test_what_belongs_together_is_in_one_row():
+def test_results_that_belong_together_are_in_one_row():
     links = [["1 %", "bbr", "60 MiB", "ours", "7.8 s", "1.56"], ["1 %", "bbr", "60 MiB", "curl", "8.4 s", "1.67"], ["0", "bbr", "60 MiB", "ours", "6.3 s", "1.25"]]
     assert document.side_by_side(links) == [["1 %", "bbr", "60 MiB", "7.8 s", "1.56", "8.4 s", "1.67"], ["0", "bbr", "60 MiB", "6.3 s", "1.25"]]
     conditions = [["arm64", "full disk", "ok"], ["arm64", "1970", "ok"], ["armhf", "full disk", "ok"], ["armhf", "1970", "late"]]

@@ -176,7 +176,7 @@ def test_each_rule_of_removals_fails_alone(rule, change):
     assert {finding for finding in removal_rules(seen) if not finding.startswith("  there were")} == {rule}
 
 
-def test_what_a_broken_file_system_lets_nobody_remove_is_excused():
+def test_files_that_a_broken_file_system_does_not_let_go_are_excused():
     seen = removed("b.mp4")
     seen.errors, seen.codes["resume"] = ["Read-only file system."], 13
     seen.looks["last"] = seen.places("first")

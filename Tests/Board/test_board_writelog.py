@@ -70,12 +70,12 @@ def test_a_prefix_has_what_was_written_last():
     assert writelog.written(ENTRIES, Cut(3)) == {0: sectors("a"), 1: sectors("c")}
 
 
-def test_what_was_not_flushed_may_be_missing():
+def test_unflushed_writes_may_be_missing():
     cut = Cut(4, ((2, frozenset()), (3, frozenset({1}))))
     assert writelog.written(ENTRIES, cut) == {0: sectors("a"), 1: sectors("b"), 6: sectors("e")}
 
 
-def test_what_was_written_through_the_cache_is_there():
+def test_writes_through_the_cache_are_there():
     entries = [*ENTRIES[:2], Entry(1, sectors("c"), is_durable=True)]
     assert writelog.written(entries, Cut(3, ((2, frozenset()),)))[1] == sectors("c")
 

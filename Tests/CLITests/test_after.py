@@ -118,11 +118,22 @@ def test_several_at_a_time_are_all_removed(any_hive, program, recording, options
     assert not any(file.exists() for file in files)
 
 
+<<<<<<< HEAD
+=======
+def test_a_skipped_file_is_not_removed(hive, program, recording):
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    result = program.send(stub, file, *DELETE)
+    assert result.code == 0 and "skipped" in result.out and file.exists(), result
+    assert of_kind(stub, "asset") == []
+
+
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 def told_removals(result):
     return [event["event"] for event in result.events if event["event"] in ("delivered", "skipped", "removed", "kept")]
 
 
-def test_what_could_not_be_removed_at_that_moment_is_removed_by_the_next_send(hive, program, recording):
+def test_a_file_that_could_not_be_removed_is_removed_by_the_next_send(hive, program, recording):
     stub, file, other = hive("asset/somebody-else=404@1"), recording(), recording(name="other.mp4")
     first = program.send(stub, file, *DELETE, "--json").check()
     assert told_removals(first) == ["delivered", "kept"] and first.events[-1]["temporary"] is True
@@ -147,7 +158,7 @@ def test_a_silent_server_is_asked_once_and_not_about_others(hive, program, recor
     assert len(said) == 3 and all(event["temporary"] and event["unanswered"] for event in said)
 
 
-def test_it_is_moved_if_that_was_asked_for(hive, program, recording, tmp_path):
+def test_the_next_send_moves_a_file_that_could_not_be_moved(hive, program, recording, tmp_path):
     stub, file, sent = hive(), recording(), tmp_path / "sent"
     sent.mkdir()
     content = file.read_bytes()
@@ -158,7 +169,7 @@ def test_it_is_moved_if_that_was_asked_for(hive, program, recording, tmp_path):
     assert (sent / file.name).read_bytes() == content and not file.exists()
 
 
-def test_it_is_tried_again_until_it_works_or_will_never_work(hive, program, recording, tmp_path):
+def test_a_removal_is_tried_again_until_it_works_or_never_will(hive, program, recording, tmp_path):
     stub, file = hive(), recording()
     with open(file, "rb"):
         for _ in range(2):
@@ -198,7 +209,7 @@ def test_a_failed_upload_removes_nothing(hive, program, recording):
     assert file.exists() and of_kind(stub, "asset") == []
 
 
-def test_what_the_server_had_already_counts_as_delivered(hive, program, recording):
+def test_a_recording_that_the_server_had_already_counts_as_delivered(hive, program, recording):
     stub, file = hive(), recording()
     copy = recording(name="copy.mp4", content=file.read_bytes())
     assert program.send(stub, file).code == 0
@@ -251,7 +262,7 @@ def test_a_sidecar_that_was_not_read_stays(hive, program, recording, tmp_path, w
 
 
 @pytest.mark.parametrize("writes", [True, False])
-def test_what_was_open_for_writing_while_it_was_sent_is_compared_before_it_is_removed(hive, program, recording, writes):
+def test_a_file_that_was_open_for_writing_while_it_was_sent_is_compared_before_its_removal(hive, program, recording, writes):
     """A page that is mapped and dirty can be written again without a change of any time."""
     stub, file = hive("multipart/delay-answer=1"), recording()
     content = file.read_bytes()
@@ -305,7 +316,7 @@ def test_nothing_is_tried_through_another_mount_of_the_file_system(hive, program
 
 
 @pytest.mark.parametrize("how", ["", "delete", "move", "move=", "Remove"])
-def test_another_word_is_a_usage_error(hive, program, recording, how):
+def test_an_unknown_word_after_delivery_is_a_usage_error(hive, program, recording, how):
     stub = hive()
     result = program.send(stub, recording(), "--after", how)
     assert result.code == 2 and "keep, remove or move=DIR" in result.err and stub.requests == [], result
@@ -329,7 +340,7 @@ def test_resume_can_be_told_something_else_for_this_run(program, hive, recording
     assert file.exists() and is_delivered(stub, file)
 
 
-def test_a_configuration_file_can_say_it(program, hive, recording, tmp_path):
+def test_a_configuration_file_can_set_what_happens_after_delivery(program, hive, recording, tmp_path):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "sent").mkdir()
     (tmp_path / "conf" / "upload.conf").write_text("after = move=sent\n")

@@ -149,7 +149,7 @@ def test_a_recording_that_has_its_name_back_keeps_it_and_its_content(hive, progr
 
 
 @pytest.mark.native
-def test_what_is_reserved_for_a_full_disk_is_on_it(hive, program, recording, tmp_path):
+def test_the_reserve_for_a_full_disk_is_on_the_disk(hive, program, recording, tmp_path):
     stub = hive()
     assert program.send(stub, recording()).code == 0
     code, calls = calls_on_names(program, ["clean", tmp_path, "--keep-free", "1k"])
@@ -164,7 +164,7 @@ def test_what_is_reserved_for_a_full_disk_is_on_it(hive, program, recording, tmp
 
 
 @pytest.mark.native
-def test_where_a_rename_can_replace_a_file_none_is_lost(hive, program, recording, tmp_path):
+def test_no_file_is_lost_if_a_rename_can_replace_it(hive, program, recording, tmp_path):
     """Without RENAME_NOREPLACE, link(2) tells whether the way back is open, and only a name of the program's own is unlinked: another
     file can have taken the recording's. The new name is on the disk first: a power cut could leave none."""
     file, sent = recording(), tmp_path / "sent"
@@ -178,7 +178,7 @@ def test_where_a_rename_can_replace_a_file_none_is_lost(hive, program, recording
 
 
 @pytest.mark.native
-def test_what_a_removal_did_before_a_kill_is_on_the_disk_before_its_note_is_gone(hive, program, recording, tmp_path):
+def test_the_steps_of_a_removal_are_on_the_disk_before_its_note_is_gone(hive, program, recording, tmp_path):
     """Otherwise a power cut can bring back the private name, of which nothing knows any more."""
     stub, file = hive(), recording()
     assert program.send(stub, file).code == 0
@@ -216,7 +216,7 @@ def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, 
 
 
 @pytest.mark.native
-def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
+def test_a_program_that_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
     file = recording()
     content = file.read_bytes()
     with paused_at_the_rename(program, hive(), file, *DELETE) as process:
@@ -239,7 +239,7 @@ def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, rec
     assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
 
 
-def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, nobody):
+def test_the_user_must_vouch_if_open_files_cannot_be_detected(hive, program, recording, nobody):
     """As nobody, without CAP_LEASE, in a directory of nobody's with a file of root's."""
     stub = hive()
     home, settings = nobody

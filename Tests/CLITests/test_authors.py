@@ -15,19 +15,19 @@ def test_a_failure_names_the_author_and_the_remedy(hive, send, recording, case):
     assert "docs/troubleshooting.md" not in result.err and "--file-field" not in result.err
 
 
-def test_so_does_a_failure_over_tus(hive, upload, recording):
+def test_a_failure_over_tus_names_the_author_and_the_remedy(hive, upload, recording):
     result = upload(hive(answer=AUTHORED["nginx, 502"][0]), recording())
     assert result.code == 9 and "nginx" in result.err and "proxy_pass" in result.err, result
 
 
-def test_programs_and_the_record_get_it(hive, program, recording):
+def test_json_and_the_record_have_the_author_and_the_remedy(hive, program, recording):
     result = program.send(hive(answer=answer("413 Too Large", NGINX_413)), recording(), "--json")
     assert result.outcome["answer"]["author"] == "nginx"
     assert "client_max_body_size" in result.outcome["message"]
     assert "client_max_body_size" in only_record(program).document["message"]
 
 
-def test_a_retry_names_it_too(hive, program, recording):
+def test_a_retry_names_the_author_and_the_remedy_too(hive, program, recording):
     result = program.send(hive(answer=AUTHORED["nginx, 502"][0]), recording(), "--retry", 1, retries=None)
     assert result.err.count("proxy_pass") == 2
 
@@ -54,7 +54,7 @@ DESTINATIONS = {
 
 
 @pytest.mark.parametrize("option", DESTINATIONS)
-def test_what_is_too_large_has_advice_that_suits_its_destination(hive, program, recording, option):
+def test_the_advice_for_a_recording_that_is_too_large_suits_its_destination(hive, program, recording, option):
     options, words, others = DESTINATIONS[option]
     result = program.run("send", option, hive(answer=answer("413 Too Large", "no")).url, *options, recording())
     assert words in result.err and others not in result.err, result

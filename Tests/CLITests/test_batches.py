@@ -78,7 +78,7 @@ def test_hidden_and_unfinished_files_are_passed_over(run, hive, rec):
 
 
 @pytest.mark.parametrize("ending", [".part", ".aria2"])
-def test_what_a_downloader_has_not_finished_is_left_out(send, hive, rec, ending):
+def test_unfinished_downloads_are_left_out(send, hive, rec, ending):
     stub = hive()
     mark = rec("a.wav", "b.wav") / ("a.wav" + ending)
     mark.touch()
@@ -117,7 +117,7 @@ def test_exclude_and_min_size_leave_out(send, hive, rec):
 
 @pytest.mark.parametrize("pattern, part", [
     ("", "empty"), ("a/b", "cannot contain \"/\""), ("[a", "without a \"]\""), ("x" * 256, "longer than 255")])
-def test_a_pattern_that_is_none_is_a_usage_error(send, hive, rec, pattern, part):
+def test_a_malformed_pattern_is_a_usage_error(send, hive, rec, pattern, part):
     stub = hive()
     rec("a.wav")
     result = send(stub, "-r", "--match", pattern, "rec")
@@ -166,7 +166,7 @@ def test_a_directory_that_cannot_be_read_is_an_error_and_the_others_are_sent(sen
     assert sent(stub) == [b"a.wav", b"b.wav", b"z.wav"]
 
 
-def test_what_was_delivered_is_counted_and_not_listed(send, hive, rec):
+def test_delivered_files_are_counted_and_not_listed(send, hive, rec):
     stub = hive()
     rec(*(f"{number}.wav" for number in range(5)))
     send(stub, "-r", "rec").check()

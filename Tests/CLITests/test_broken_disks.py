@@ -131,7 +131,7 @@ def test_a_sector_that_cannot_be_read_is_the_files_fault(deliver, way, error):
 
 
 @pytest.mark.parametrize("way", ["form", "tus"])
-def test_what_the_kernel_could_not_pass_on_once_is_read_and_sent(deliver, way):
+def test_bytes_that_sendfile_could_not_pass_on_are_read_and_sent(deliver, way):
     result, stub = deliver(way, error="ETIMEDOUT", at=MIDDLE, times=1, direct=True)
     delivered(result, stub)
     was_not_tried_again(result, stub)
@@ -231,13 +231,13 @@ INTEGRITY = 10
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in ("form", "tus")])
-def test_what_is_read_once_is_what_arrives(deliver, way):
+def test_bytes_that_were_read_once_arrive(deliver, way):
     """The second time it would be something else. With sendfile(2), the kernel reads again what the socket did not take."""
     delivered(*deliver(way, fickle=True, direct=True))
 
 
 @pytest.mark.parametrize("way", ["gighive https", "gighive tus"])
-def test_what_is_other_content_at_a_second_try_is_no_success(deliver, way):
+def test_other_content_at_a_second_try_is_no_success(deliver, way):
     scope = "PATCH" if way.endswith("tus") else "multipart"
     at = 3_500_000 if way.endswith("tus") else MIDDLE
     result, stub = deliver(way, faults=[f"{scope}/reset-after={at}@1"], fickle=True, direct=True)

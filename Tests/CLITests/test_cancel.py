@@ -19,7 +19,7 @@ def test_a_cancelled_upload_is_gone_here_and_on_the_server(program, interrupted,
     assert is_delivered(stub, tmp_path / "gig.mp4")
 
 
-def test_where_the_server_cannot_end_uploads_it_ends_here(hive, program, recording):
+def test_an_upload_is_cancelled_here_if_the_server_cannot_cancel_it(hive, program, recording):
     stub = hive(tus_extensions=("creation", "creation-with-upload"))
     stop(program, stub, recording(SIZE), at=AT)
     result = program.run("cancel", only_record(program).id, env=PASSWORD)
@@ -60,7 +60,7 @@ def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program
     assert stub.requests == [] and records(program) == []
 
 
-def test_what_is_delivered_cannot_be_cancelled(program, delivered):
+def test_a_delivered_upload_cannot_be_cancelled(program, delivered):
     stub, record = delivered()
     result = program.run("cancel", record.id, env=PASSWORD)
     assert result.code == 2 and "gighive-upload delete" in result.err, result

@@ -115,7 +115,7 @@ def test_a_change_of_the_mode_before_a_lost_connection_costs_another_endpoint_no
     assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
 
 
-def test_what_a_watcher_sends_to_another_endpoint_may_change_its_mode(hive, watch, rec):
+def test_a_file_that_a_watcher_sends_to_another_endpoint_may_change_its_mode(hive, watch, rec):
     stub, file = hive("PATCH/slow-read=8e6"), write(rec / "a.wav", SIZE)
     watching = watch(None, "--tus-url", stub.url + "/tus/")
     wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
@@ -144,7 +144,7 @@ def test_an_upload_by_tus_to_gighive_is_read_again_too(program, hive, recording)
         assert len(stub.recordings) == (1 if code == 0 else 0)
 
 
-def test_what_was_changed_is_sent_again_and_not_resumed(program, hive, recording):
+def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
     """Nothing of the record tells of the other content: what the server has of the old one must not be used."""
     stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
     running = program.start("send", "--tus-url", stub.url + "/tus/", "--chunk-size", "4M", file)

@@ -50,19 +50,6 @@ def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, con
     run("send", recording()).check()
 
 
-def test_the_example_of_watched_directories_is_valid(run, configure, tmp_path):
-    example, _ = re.findall(r"```ini\n(.*?)```", (DOCS / "watch.md").read_text(), re.DOTALL)
-    (tmp_path / "rec").mkdir()
-    (tmp_path / "films").mkdir()
-    path = configure(example.replace("/srv", str(tmp_path)), tmp_path / "example.conf")
-    private(tmp_path / "gighive-password", "secret-word")
-    for name in ("rec/a.wav", "films/b.mov", "films/c.wav"):
-        (tmp_path / name).write_bytes(b"x")
-    out = run("watch", "--dry-run", "--config", path).check().out
-    assert "a.wav: would be sent to https://gighive" in out and "b.mov: would be sent to https://films.example" in out
-    assert "c.wav" not in out
-
-
 def test_the_example_of_the_page_is_valid(run, recording, configure, tmp_path):
     (example,) = re.findall(r"```ini\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL)
     path = configure(example, tmp_path / "example.conf")
@@ -139,7 +126,7 @@ def test_a_file_of_another_user_is_refused(run, configure, mode):
     run("list").check()
 
 
-def test_what_is_no_file_is_refused(run, tmp_path):
+def test_a_configuration_that_is_not_a_file_is_refused(run, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for name in ("fifo", ".", "missing"):
         result = run("list", "--config", tmp_path / name)

@@ -103,7 +103,7 @@ def test_it_stays_resumable_when_the_kernel_does_not_have_it(run, program, inter
 
 
 @pytest.mark.parametrize("name", ["", "sixteen-letters-"])
-def test_what_cannot_be_a_name_is_a_usage_error(run, recording, name):
+def test_a_malformed_name_of_a_congestion_control_is_a_usage_error(run, recording, name):
     result = run("send", recording(), "--multipart-url", "http://127.0.0.1:9/x", "--set", f"congestion={name}")
     assert result.code == 2, result
     assert "--set congestion" in result.err

@@ -129,7 +129,7 @@ SHARED = {
 
 @pytest.mark.parametrize("option", SHARED)
 @pytest.mark.parametrize("mode", [0o640, 0o604])
-def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, upload, secret, option, mode):
+def test_a_secret_that_others_can_read_is_refused_unless_the_user_accepts_that(hive, upload, secret, option, mode):
     more, text = SHARED[option]
     stub, file = hive(user=None), secret(text)
     file.chmod(mode)
@@ -142,7 +142,7 @@ def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, up
 
 
 @pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file", "--password-file"])
-def test_what_follows_the_first_line_cannot_inject_header_lines(hive, upload, secret, option):
+def test_text_after_the_first_line_cannot_inject_header_lines(hive, upload, secret, option):
     for end in ("\r\n", "\n", "\r"):
         stub = hive(user=None)
         more = ["--user", "uploader"] if option == "--password-file" else ["--field", "tos_accepted=true"]

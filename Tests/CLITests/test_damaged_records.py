@@ -54,7 +54,7 @@ WRONG_URLS = ["ftp://127.0.0.1/", "http://127.0.0.1:99999/x"]
 
 
 @pytest.mark.parametrize("url", WRONG_URLS)
-def test_an_address_in_a_record_that_is_none_lets_the_upload_start_over(hive, program, recording, url):
+def test_a_malformed_address_in_a_record_lets_the_upload_start_over(hive, program, recording, url):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     only_record(program).write(upload_url=url)
@@ -66,7 +66,7 @@ NOTES = ["", "server=%zz", "nonsense=1 --all", "label=%00", "server=http://127.0
 
 
 @pytest.mark.parametrize("note", NOTES)
-def test_options_in_a_record_that_are_none_do_not_crash(hive, program, recording, note):
+def test_malformed_options_in_a_record_do_not_crash(hive, program, recording, note):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     record = only_record(program)
@@ -100,7 +100,7 @@ def test_a_record_of_another_user_is_not_fatal(hive, program, recording, nobody)
 
 
 @pytest.mark.parametrize("name", [b"a\x1b[31m\n\xff.record", b"x" * 240 + b".record"])
-def test_a_stranger_in_the_directory_is_not_fatal(hive, program, recording, name):
+def test_an_unrelated_file_in_the_state_directory_is_not_fatal(hive, program, recording, name):
     program.state.mkdir(mode=0o700)
     with open(os.path.join(os.fsencode(program.state), name), "wb") as stream:
         stream.write(b"stranger")

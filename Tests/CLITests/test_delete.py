@@ -25,7 +25,7 @@ def test_a_delivered_recording_can_be_deleted_from_the_server(program, delivered
     assert (tmp_path / "gig.mp4").exists()
 
 
-def test_what_was_deleted_is_not_sent_again_by_whatever_finds_it(program, delivered, tmp_path):
+def test_a_deleted_recording_is_not_sent_again_when_it_is_found(program, delivered, tmp_path):
     stub, record = delivered()
     program.run("delete", record.id, env=PASSWORD).check()
     listed = json.loads(program.run("list", "--json").check().out)
@@ -39,7 +39,7 @@ def test_what_was_deleted_is_not_sent_again_by_whatever_finds_it(program, delive
     assert program.send(stub, tmp_path / "gig.mp4", "--json").check().outcome["event"] == "delivered"
     assert "deleted" not in program.send(stub, *found, "--json").check().outcome
     forgotten = program.run("forget", "--all").check().out
-    assert forgotten.count("Its file is still there: whatever finds it uploads it again.") == 2
+    assert forgotten.count("Its file is still there: send and watch upload it again if they find it.") == 2
 
 
 def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered, tmp_path):
@@ -58,7 +58,7 @@ def test_a_deletion_that_fails_keeps_the_record(program, delivered):
     assert program.run("delete", record.id, env=PASSWORD).code == 0
 
 
-def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered):
+def test_without_a_delete_token_the_message_leads_to_the_server(program, delivered):
     """As when another client delivered it first."""
     stub, record = delivered()
     document = {name: value for name, value in record.document.items() if name != "delete_token"}
@@ -69,7 +69,7 @@ def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered
     assert len(stub.recordings) == 1 and stub.requests == []
 
 
-def test_what_is_not_delivered_cannot_be_deleted(program, interrupted):
+def test_an_undelivered_recording_cannot_be_deleted(program, interrupted):
     stub, record = interrupted()
     result = program.run("delete", record.id, env=PASSWORD)
     assert result.code == 2 and "gighive-upload cancel" in result.err, result
@@ -113,7 +113,7 @@ def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, prog
 
 
 @pytest.mark.parametrize("second", ["delete/delay-answer=1@2-2", "delete/status=500@2-2"])
-def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_deleted(program, delivered, second):
+def test_a_deletion_does_not_bring_back_a_record_that_another_one_has_deleted(program, delivered, second):
     stub, record = delivered()
     stub.set_faults("delete/delay-answer=2@1", second)
     runs = []
@@ -126,7 +126,7 @@ def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_delet
 
 
 @pytest.mark.parametrize("command", ["forget", "send", "resume"])
-def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, delivered, tmp_path, command):
+def test_a_deletion_under_way_and_other_commands_do_not_disturb_each_other(program, delivered, tmp_path, command):
     stub, record = delivered()
     stub.set_faults("delete/delay-answer=2@1")
     running = program.start("delete", record.id, env=PASSWORD)

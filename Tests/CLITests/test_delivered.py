@@ -111,7 +111,7 @@ MISSING = BrokenDisk.missing()
 
 
 @pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
-def test_where_inodes_are_not_stable_path_and_content_count(hive, program, tmp_path):
+def test_path_and_content_decide_if_inodes_are_not_stable(hive, program, tmp_path):
     stub = hive()
     with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
         program.post(stub, disk.file).check()
@@ -123,7 +123,7 @@ def test_where_inodes_are_not_stable_path_and_content_count(hive, program, tmp_p
 
 @pytest.mark.native
 @pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
-def test_where_inodes_are_not_stable_a_delivered_recording_costs_fourteen_system_calls(hive, program, tmp_path):
+def test_a_delivered_recording_costs_fourteen_system_calls_if_inodes_are_not_stable(hive, program, tmp_path):
     stub = hive()
     options = ["--server", stub.url, "--label", "{stem} of {date}", "--user", "uploader", "--quiet"]
     with BrokenDisk(tmp_path / "disk", size=300_000) as disk:

@@ -238,7 +238,7 @@ def test_a_tus_server_that_takes_only_short_files(hive, examine, recording):
     assert result.code == 8 and "-max-size" in found(result, "largest-file")["remedy"]
 
 
-def test_whoever_answers_in_the_servers_place_is_named(hive, examine):
+def test_a_program_that_answers_in_place_of_the_server_is_named(hive, examine):
     response, author, remedy = AUTHORED["nginx, 502"]
     result = examine(hive(answer=response).url, *USER, "--json")
     event = found(result, "credentials")

@@ -170,7 +170,7 @@ def test_an_interrupted_test_is_removed(hive, program):
 
 
 @pytest.mark.parametrize("size", ["0", "1073741825", "much", ""])
-def test_lengths_out_of_range(run, size):
+def test_a_length_out_of_range_is_a_usage_error(run, size):
     result = run("doctor", "--server", "http://127.0.0.1:9", "--send-test", size)
     assert result.code == 2 and "--send-test" in result.err
 
@@ -178,4 +178,4 @@ def test_lengths_out_of_range(run, size):
 @pytest.mark.parametrize("option", [["--send-test", "1M"], ["--link"]])
 def test_another_endpoint_cannot_be_cleaned(run, option):
     result = run("doctor", "--multipart-url", "http://127.0.0.1:9", *option)
-    assert result.code == 2 and option[0] in result.err and "cannot be removed" in result.err
+    assert result.code == 2 and option[0] in result.err and "could not be deleted" in result.err

@@ -60,7 +60,7 @@ def test_a_limit_is_found_without_sending_anything(gateway, examine):
     assert "--threshold" in event["message"] and "SecRequestBodyLimit" in event["remedy"]
 
 
-def test_apaches_limit_behind_the_password_is_told_from_modsecuritys(gateway, examine):
+def test_apaches_limit_behind_the_password_is_told_apart_from_modsecuritys(gateway, examine):
     respond = limited(APACHE_413, ("Server", "Apache"))
 
     def apache(request):

@@ -51,8 +51,8 @@ def test_a_bucket_that_works_has_nothing_left(s3, examine_s3, to, path):
 @pytest.mark.parametrize("answer, code, words, remedy", [
     ((404, "NoSuchBucket"), 7, "NoSuchBucket", "Create the bucket"),
     ((403, "AccessDenied"), 6, "AccessDenied", "s3:PutObject"),
-    ((403, "SignatureDoesNotMatch"), 6, "not, or no longer, valid", "secret key"),
-    ((403, "InvalidAccessKeyId"), 6, "not, or no longer, valid", "key's ID"),
+    ((403, "SignatureDoesNotMatch"), 6, "invalid or has expired", "secret key"),
+    ((403, "InvalidAccessKeyId"), 6, "invalid or has expired", "key's ID"),
     ((507, "InsufficientStorage"), 8, "InsufficientStorage", None),
 ])  # fmt: skip
 def test_a_refusal_is_explained(s3, examine_s3, answer, code, words, remedy):
@@ -148,7 +148,7 @@ def test_a_share_at_the_root_without_a_directory(examine_dav, dav):
     ("PUT", 401, 6, ""), ("PUT", 403, 6, "may only read"), ("PUT", 405, 7, "may only read"), ("PUT", 507, 8, ""),
     ("PUT", 409, 7, ""), ("MOVE", 501, 9, "Uploads need MOVE"), ("MOVE", 502, 9, "Destination"), ("PUT", 503, 9, ""),
 ])  # fmt: skip
-def test_what_a_share_lacks(examine_dav, dav, method, status, code, remedy):
+def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, dav, method, status, code, remedy):
     dav.refuse[method] = status
     found, result = examine_dav()
     event = found["test-object"]
@@ -222,7 +222,7 @@ def test_a_directory_that_takes_put_has_nothing_left(examine, objects):
     assert objects.methods == ["DELETE", "PUT", "HEAD", "DELETE"]
 
 
-def test_nothing_is_written_where_nothing_could_be_removed(examine, objects):
+def test_no_test_object_is_written_where_it_could_not_be_deleted(examine, objects):
     objects.removes = False
     found, result = examine("--put-url", objects.url + "/talks/")
     assert result.check() and found["test-object"]["result"] == "not_examined" and objects.methods == ["DELETE"]

@@ -99,7 +99,7 @@ def test_a_removed_version_is_no_contradiction(hive, examine):
     result = examine(hive(answer=site(PATCH=missing, creation=missing)).url, *USER, "--json")
     event = found(result, "request-limit")
     assert result.code == 7 and failures(result) == ["request-limit"], result
-    assert "removes the field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]
+    assert "removes the header field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]
 
 
 def test_a_guest_needs_no_form(hive, examine, tmp_path):

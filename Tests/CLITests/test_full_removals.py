@@ -162,7 +162,7 @@ def test_a_watcher_makes_room_and_delivers_what_it_could_not(hive, program, reco
 
 @pytest.mark.parametrize(
     ("disk", "what"), [("ext4", "inodes"), ("xfs", "bytes"), ("vfat", "bytes")], indirect=["disk"])
-def test_what_is_deleted_after_its_delivery_is_sent_from_a_full_disk(hive, program, recording, disk, what):
+def test_a_recording_can_be_deleted_and_sent_from_a_full_disk(hive, program, recording, disk, what):
     stub = hive()
     deliver(program, stub, disk, recording, *DELETE)
     file = recording(SIZE, name="new.mp4", directory=disk.recordings)

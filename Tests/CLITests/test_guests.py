@@ -56,7 +56,7 @@ def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command, option, text):
     assert result.code == 2 and "only over tus" in result.err, result
 
 
-def test_nor_when_an_upload_is_resumed(party, program, recording, tmp_path):
+def test_a_guest_cannot_ask_for_a_form_when_resuming_either(party, program, recording, tmp_path):
     assert program.send(party("multipart/reset-after=1000000"), recording(SIZE), "--protocol", "multipart", retries=0).code == 4
     secret = private(tmp_path / "headers", "X-Upload-Token: guest-token\n")
     result = program.run("resume", "--all", "--header-file", secret, env=PASSWORD)

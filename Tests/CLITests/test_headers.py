@@ -38,7 +38,7 @@ def test_a_field_of_the_protocol_is_refused_from_both_sources(refused, tmp_path)
 
 
 @pytest.mark.parametrize("field", ["X hunter2", "X: a\r\nY: hunter2"])
-def test_what_is_no_field_is_refused(refused, field):
+def test_a_malformed_header_field_is_refused(refused, field):
     message = refused("--header", field)
     assert message.startswith("gighive-upload: ") and "--header" in message and "hunter2" not in message
 

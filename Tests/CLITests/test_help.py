@@ -23,7 +23,7 @@ EXIT_CODES = {*map(str, range(17)), "130, 143"}
 OWN_MEANINGS = {
     "send": {"0": "delivered"}, "resume": {"0": "delivered"},
     "watch": {"0": "stopped by a signal; with --dry-run: success", "130, 143": "stopped by a second signal"},
-    "status": {"3": "nothing watches"},
+    "status": {"3": "no watcher is running"},
 }
 """Of exit codes that do not mean the same to every command."""
 

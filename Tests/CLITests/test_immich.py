@@ -43,14 +43,14 @@ def test_a_recording_arrives_with_its_time(send, immich, recording):
     assert list(immich.assets) == [hashlib.sha1(file.read_bytes()).hexdigest()]
 
 
-def test_what_it_has_is_not_stored_twice(send, immich, recording, tmp_path):
+def test_immich_does_not_store_a_recording_twice(send, immich, recording, tmp_path):
     file = recording(1000, name="gig.mp4")
     assert not send(file, "--json").check().outcome["already_there"]
     again = send(file, "--json", "--again").check()
     assert again.outcome["already_there"] and len(immich.assets) == 1
 
 
-def test_a_wrong_key_is_named_and_not_shown(send, immich, recording):
+def test_a_wrong_key_is_reported_and_not_shown(send, immich, recording):
     private(send.key, "x-api-key: another-5ec2e7\n")
     result = send(recording(1000, name="gig.mp4"), "-v")
     assert result.code == 6 and "Invalid API key" in result.err and "5ec2e7" not in result.err and not immich.assets, result

@@ -14,7 +14,7 @@ def refused(result, stub, *words):
         assert word in result.err, result
 
 
-def test_what_cannot_be_sent_is_refused_with_exit_code_3(hive, send, post, recording, tmp_path):
+def test_a_file_that_cannot_be_sent_is_refused_with_exit_code_3(hive, send, post, recording, tmp_path):
     """A FIFO is not waited for, either."""
     stub, empty = hive(), recording(0)
     os.mkfifo(tmp_path / "pipe.mp4")

@@ -134,7 +134,7 @@ def test_progress_is_reported_as_often_as_asked(hive, send, recording):
 
 
 @pytest.mark.parametrize("time", ["0s", "often"])
-def test_an_interval_that_is_none_is_refused(hive, send, recording, time):
+def test_a_malformed_interval_is_refused(hive, send, recording, time):
     result = send(hive(), recording(), "--json", "--json-progress", time)
     assert (result.code, result.out) == (2, "") and "--json-progress" in result.err, result
 
@@ -163,7 +163,7 @@ def test_a_refusal_has_the_servers_answer(hive, send, recording):
     assert '< {"message":"no","hint":"\ufffd"}\n' in result.err
 
 
-def test_an_answer_tells_no_secret(hive, send, recording):
+def test_a_quoted_response_shows_no_secret(hive, send, recording):
     content = (
         b'{"delete_token":"t0psecret1","nested":{"api_key":["t0psecret2"],"PASSWORD":null},"url":"https:\\/\\/h\\/p?sig=t0psecret3",'
         b'"text":"{\\"client_secret\\":\\"t0psecret4\\"}","echo":"secret"}'
@@ -179,7 +179,7 @@ def test_a_failure_without_an_answer_has_none(hive, send, recording):
     assert "answer" not in send(hive(), recording(0), "--json").outcome
 
 
-def test_what_is_cancelled_deleted_or_forgotten_is_named(program, delivered, interrupted):
+def test_cancelled_deleted_and_forgotten_uploads_are_named(program, delivered, interrupted):
     _, record = delivered()
 
     def named(record, *command, code=0) -> str:

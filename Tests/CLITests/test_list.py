@@ -78,7 +78,7 @@ def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
     assert second == {"state": "pending", "total": SIZE, "file_state": "present", "can_delete": False, "next_retry": None}
 
 
-def test_how_far_an_upload_was_is_not_forgotten_when_the_server_is_away(program, interrupted):
+def test_the_offset_of_an_upload_is_kept_while_the_server_is_away(program, interrupted):
     stub, record = interrupted()
     before = json.loads(program.run("list", "--json").out)["bytes"]
     stub.stop()
@@ -89,7 +89,7 @@ def test_how_far_an_upload_was_is_not_forgotten_when_the_server_is_away(program,
 
 
 @pytest.mark.parametrize("name", [f"a{ESCAPES}b\nc\r.mp4", b"caf\xe9\xff.mp4", "🎸.mp4", 'q"uote\\.mp4'], ids=ascii)
-def test_a_list_shows_nothing_that_a_terminal_obeys(hive, program, recording, name):
+def test_a_list_shows_no_control_sequences(hive, program, recording, name):
     assert program.send(hive(), *TUS, recording(name=name)).code == 0
     text, lines = program.run("list"), program.run("list", "--json")
     assert is_harmless(text.out) and len(text.out.splitlines()) == 1
@@ -133,7 +133,7 @@ def test_a_list_says_where_a_recording_went_and_what_became_of_its_file(hive, pr
 
 
 @pytest.mark.parametrize("arguments", [["forget", "--all"], ["prune", "1h"]], ids=" ".join)
-def test_what_would_be_lost_is_said_in_advance(program, delivered, tmp_path, arguments):
+def test_a_dry_run_says_what_would_be_lost(program, delivered, tmp_path, arguments):
     stub, record = delivered()
     if arguments[0] == "prune":
         (tmp_path / "gig.mp4").unlink()
@@ -141,7 +141,7 @@ def test_what_would_be_lost_is_said_in_advance(program, delivered, tmp_path, arg
     dry = program.run(*arguments, "--dry-run").check().out
     assert f"{record.id}: would be forgotten ({tmp_path}/gig.mp4)." in dry and "1 record would be dropped." in dry
     assert "gighive-upload cannot delete it from the server any more." in dry
-    assert ("whatever finds it uploads it again" in dry) == (arguments[0] == "forget")
+    assert ("upload it again if they find it" in dry) == (arguments[0] == "forget")
     assert program.run(*arguments, "--dry-run", "--json").check().outcome["event"] == "would_forget"
     assert [each.id for each in records(program)] == [record.id]
     done = program.run(*arguments).check().out
@@ -187,7 +187,7 @@ def test_a_reader_that_ends_early_does_not_stop_the_forgetting(hive, program, re
     assert records(program) == []
 
 
-def test_what_is_under_way_is_not_forgotten(hive, program, recording):
+def test_an_upload_under_way_is_not_forgotten(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, at=AT)
     upload = only_record(program).id

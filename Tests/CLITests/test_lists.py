@@ -46,7 +46,7 @@ def test_each_line_names_a_file_and_describes_it(hive, send, rec, listed):
     assert third["label"] == "First set"
 
 
-def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed):
+def test_a_found_file_is_no_link_and_has_its_own_date(hive, send, rec, listed):
     stub = hive()
     root = rec("a.wav")
     at(root / "a.wav", EVENING)
@@ -90,7 +90,7 @@ def test_only_the_file_that_was_judged_is_sent(hive, program, rec, listed):
 
 
 @pytest.mark.parametrize("wrong", [1, {}, {"device": "1", "inode": 2}])
-def test_a_status_that_is_none_is_refused(hive, send, rec, listed, wrong):
+def test_a_malformed_seen_member_is_refused(hive, send, rec, listed, wrong):
     rec("a.wav")
     listed({"file": "rec/a.wav", "below": "rec", "seen": wrong})
     result = send(hive(), "--from", "list.jsonl")

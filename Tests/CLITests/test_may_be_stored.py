@@ -65,7 +65,7 @@ def test_a_form_whose_answer_says_nothing_may_be_stored(hive, post, recording, f
     assert message.count("may have stored it. Check there before") == 1 and "GigHive" not in message, result
 
 
-def test_cancelling_a_form_that_may_be_stored_tells_so(hive, post, program, recording):
+def test_cancelling_a_form_that_may_be_stored_says_so(hive, post, program, recording):
     assert post(hive("lose-answer"), recording(SMALL), *SOON).code == 16
     result = program.run("cancel", only_record(program).id).check()
     assert "all of it was sent, and the server may have stored it." in result.err, result

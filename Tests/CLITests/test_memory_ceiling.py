@@ -50,7 +50,7 @@ def test_sixteen_uploads_that_wait_for_finalize_keep_below_12_mebibytes(hive, pr
     assert len(stub.recordings) == count
 
 
-def test_a_watcher_s_worker_keeps_its_ceiling_while_sixteen_uploads_wait_for_finalize(hive, watch, rec, certificates):
+def test_the_worker_of_a_watcher_keeps_its_ceiling_while_sixteen_uploads_wait_for_finalize(hive, watch, rec, certificates):
     stub = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates, user="uploader")
     files = [write(rec / f"{number}.wav", 300_000) for number in range(20)]
     watching = watch(stub, "--protocol", "tus", "--set", "retry-max-delay=2s")
@@ -62,7 +62,7 @@ def test_a_watcher_s_worker_keeps_its_ceiling_while_sixteen_uploads_wait_for_fin
 
 
 @pytest.mark.parametrize(("options", "ceiling"), [([], 12 << 20), (["-j", "5"], 13 << 20), (["--max-memory", "1G"], 1_000_000_000)])
-def test_a_watcher_s_worker_has_a_ceiling_that_can_be_set(hive, program, watch, rec, options, ceiling):
+def test_the_worker_of_a_watcher_has_a_ceiling_that_can_be_set(hive, program, watch, rec, options, ceiling):
     if not program.is_static and ceiling < 1_000_000_000:
         pytest.skip("what is linked dynamically gets no ceiling by itself")
     write(rec / "a.wav")
@@ -70,7 +70,7 @@ def test_a_watcher_s_worker_has_a_ceiling_that_can_be_set(hive, program, watch, 
     wait_until(lambda: resource.prlimit(worker, resource.RLIMIT_AS) == (ceiling, ceiling), what="the ceiling")
 
 
-def test_a_watcher_s_ceiling_that_is_too_low_is_named_with_its_options(hive, watch, rec):
+def test_a_ceiling_that_is_too_low_for_a_watcher_is_named_with_its_options(hive, watch, rec):
     write(rec / "a.wav")
     watching = watch(hive(user="uploader"), "--max-memory", "1Mi")
     watching.says("is too low for this upload; raise it with --max-memory, or with max-memory in the configuration file.")
@@ -110,6 +110,6 @@ def test_no_ceiling_between_too_low_and_enough_crashes_or_hangs(hive, send, reco
     assert codes == sorted(codes, reverse=True), codes
 
 
-def test_verbose_tells_the_peak(hive, send, recording):
+def test_verbose_reports_the_peak_of_memory(hive, send, recording):
     result = send(hive(), recording(), "--verbose").check()
     assert "* peak memory (VmHWM) " in result.err

@@ -180,7 +180,7 @@ def test_the_file_system_is_known_by_its_id(program, interrupted, tmp_path):
         assert file_states(program) == [state], changes
 
 
-def test_gone_and_waiting_files_are_told_in_one_line(hive, program, recording, tmp_path):
+def test_gone_and_waiting_files_are_reported_in_one_line(hive, program, recording, tmp_path):
     stub, place = hive(), tmp_path / "share"
     place.mkdir()
     files = [recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4", directory=place)]
@@ -267,7 +267,7 @@ def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recordi
     assert prune(program, "1d", 1)
 
 
-def test_what_another_process_works_on_is_not_pruned(program, delivered, tmp_path):
+def test_an_upload_that_another_process_works_on_is_not_pruned(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
     age(program, DAY)
@@ -293,7 +293,7 @@ NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]
 
 
 @pytest.mark.parametrize("age", NO_AGES)
-def test_an_age_that_is_none_is_a_usage_error(run, age):
+def test_a_malformed_age_is_a_usage_error(run, age):
     result = run("prune", "--", age)
     assert result.code == 2 and "30d" in result.err, result
 

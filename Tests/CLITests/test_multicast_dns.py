@@ -96,7 +96,7 @@ def test_only_the_wanted_addresses_are_asked_for_and_taken(sent, option, kind):
         lambda query: [response(query, record(NAME, address)) for address in ("127.0.0.1", "224.0.0.1", "::1")],
     ],
     ids=["none", "id", "nobody's"])  # fmt: skip
-def test_what_is_no_answer_is_ignored_and_the_error_names_the_interfaces(sent, answer):
+def test_other_packets_are_ignored_and_the_error_names_the_interfaces(sent, answer):
     result, requests = sent(Server(answer), *SOON)
     assert result.code == 4, result
     assert f"no such host: {NAME}: no answer to multicast DNS on lan0; " in result.err

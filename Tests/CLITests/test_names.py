@@ -207,7 +207,7 @@ def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(
     assert [request.target for request in stub.requests] == ["/upload"]
 
 
-def test_nor_where_the_command_line_names_another_one(run, hive, recording):
+def test_a_socks_proxy_does_not_matter_if_the_command_line_names_another_proxy(run, hive, recording):
     stub = hive(user=None)
     arguments = ["send", recording(), "--multipart-url", "http://192.0.2.1/upload"]
     for proxy in (stub.url, ""):
@@ -216,7 +216,7 @@ def test_nor_where_the_command_line_names_another_one(run, hive, recording):
 
 
 @pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy", "http_proxy"])
-def test_where_it_would_be_used_it_is_named_and_nothing_is_sent(run, hive, recording, name):
+def test_a_socks_proxy_that_would_be_used_is_named_and_nothing_is_sent(run, hive, recording, name):
     stub = hive(user=None)
     url = f"http://127.0.0.1:{stub.port}/x"
     for output in ([], ["--json"]):
@@ -240,7 +240,7 @@ def test_a_proxy_that_refuses_a_password_differs_from_one_that_got_none(run, hiv
         assert all(word in result.err for word in words) and "planted" not in result.err, result
 
 
-def test_a_redirect_to_where_it_would_be_used_goes_nowhere(run, hive, recording):
+def test_a_redirect_that_would_need_a_socks_proxy_is_refused(run, hive, recording):
     """Another scheme can have another proxy."""
     other = hive(user=None)
     stub = hive(f"http-redirect=307:http://127.0.0.1:{other.port}/x", user=None)

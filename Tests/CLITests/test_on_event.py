@@ -40,7 +40,7 @@ def events(directory, kind: str) -> list[dict]:
     return [environment(path.read_text()) for path in sorted(directory.glob(f"{kind}.*")) if not path.name.endswith(".new")]
 
 
-def test_a_delivery_is_told_without_secrets(hive, program, recording, rec, watch, hook):
+def test_an_event_program_hears_of_a_delivery_without_secrets(hive, program, recording, rec, watch, hook):
     stub = hive()
     watching = watch(stub, "--on-event", hook(), env={"TZ": "UTC", "GIGHIVE_SECRET": "hidden"})
     file = recording(50_000, "first set.wav", directory=rec)
@@ -56,7 +56,7 @@ def test_a_delivery_is_told_without_secrets(hive, program, recording, rec, watch
     assert len(events(hook.directory, "stopped")) == 1
 
 
-def test_it_gets_nothing_but_the_standard_streams(hive, rec, watch, hook):
+def test_an_event_program_inherits_only_the_standard_streams(hive, rec, watch, hook):
     watching = watch(hive(), "--on-event", hook())
     wait_until(lambda: events(hook.directory, "started"), 30)
     listed = {}
@@ -69,7 +69,7 @@ def test_it_gets_nothing_but_the_standard_streams(hive, rec, watch, hook):
     assert watching.stop() == 0
 
 
-def test_one_runs_at_a_time(hive, recording, rec, watch, hook):
+def test_one_event_program_runs_at_a_time(hive, recording, rec, watch, hook):
     alone = f'mkdir "{hook.directory}/lock" || touch "{hook.directory}/TOGETHER"; sleep 0.2; rmdir "{hook.directory}/lock"'
     for number in range(4):
         recording(5_000, f"{number}.wav", directory=rec)

@@ -60,7 +60,7 @@ def sent(hive):
     return [recording.size for recording in hive.recordings]
 
 
-def test_what_is_not_read_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe):
+def test_recordings_are_delivered_if_the_output_is_not_read_and_its_loss_is_reported(hive, program, recording, full_pipe):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, recording(), stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
@@ -152,7 +152,7 @@ def test_max_time_counts_once_for_all_uploads_that_wait_to_be_resumed(program, l
     assert result.code == 4, result
     assert "not started" in result.err and "40 results were lost" in result.err
 
-def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, recording, full_pipe):
+def test_standard_error_need_not_be_read_if_the_json_output_is(program, recording, full_pipe):
     """A program that reads the events, and has given the standard error a pipe that it never looks at."""
     pipe, files = full_pipe(), [recording(10, f"{number:0200}.mp4") for number in range(250)]
     running = program.start(
@@ -166,7 +166,7 @@ def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, rec
 # Output that fails
 
 
-def test_a_delivery_that_cannot_be_written_ends_in_14(hive, program, recording):
+def test_a_delivery_whose_output_cannot_be_written_has_exit_code_14(hive, program, recording):
     stub = hive()
     with open("/dev/full", "wb") as full:
         result = program.start_sending(stub, recording(), stdout=full).wait()
@@ -175,13 +175,13 @@ def test_a_delivery_that_cannot_be_written_ends_in_14(hive, program, recording):
     assert "1 result was lost" in result.err and sent(stub) == [300_000]
 
 
-def test_a_failure_keeps_its_exit_code_where_the_output_fails_too(hive, program, recording):
+def test_a_failure_keeps_its_exit_code_if_the_output_fails_too(hive, program, recording):
     with open("/dev/full", "wb") as full:
         result = program.start_sending(hive("early-status=413"), recording(), "--json", stdout=full).wait()
     assert result.code == 8 and "No space left on device" in result.err and "413" in result.err
 
 
-def test_commands_that_only_print_say_that_they_could_not(hive, program, recording):
+def test_commands_that_only_print_report_that_they_could_not(hive, program, recording):
     assert program.send(hive(), recording()).code == 0
     for arguments in (["list"], ["list", "--json"], ["version"], ["help"], ["send", "--help"]):
         with open("/dev/full", "wb") as full:

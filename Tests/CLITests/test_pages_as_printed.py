@@ -1,7 +1,7 @@
 """The commands to copy on each page work as they are printed, one after the other, with the configuration that the page gives.
 
-Each page has a root directory of its own. What is in a `sh` block, and each line of a `cron` block, is run there by bash, which stops at
-the first failure. What is not there (systemd, package managers, other machines) does nothing, and GigHive is HiveStub over http, at another
+Each page has a root directory of its own. What is in a `sh` block, each line of a `cron` block, and the hook of a recorder in a `text` block,
+is run there by bash, which stops at the first failure. Each configuration file or part of one, in an `ini` block, must select recordings. What is not there (systemd, package managers, other machines) does nothing, and GigHive is HiveStub over http, at another
 address. `watch` gets --dry-run, because it would not end; a start of the service becomes that, too. `console` blocks show failures, too: test_documented_commands.py runs those
 whose output is checked.
 """
@@ -23,7 +23,7 @@ from namespaces import alone, command
 from program import HANGS_AFTER_SECONDS, private, root
 from s3 import KEYS, S3Stub
 from test_upload_url import create
-from test_documented_commands import PAGES, ROOT, commands, lines
+from test_documented_commands import PAGES, ROOT, commands, configurations, lines, parts
 from watching import write
 
 pytestmark = [root, pytest.mark.native]
@@ -59,9 +59,17 @@ SECRETS = {
 }
 RECORDINGS = [
     "/srv/rec/one.wav", "/srv/rec/two.mp4", "/srv/rec/three.mkv", "/media/stick/gig.mp4", "/media/card/DCIM/100GOPRO/GX010001.MP4",
-    "/volume1/rec/test.mp4",
+    "/volume1/rec/test.mp4", "/mnt/cam/TeslaCam/SavedClips/2026-11-20/front.mp4", "/mnt/cam/TeslaCam/SentryClips/2026-11-20/back.mp4",
 ]  # fmt: skip
-DIRECTORIES = ["etc", "etc/modules-load.d", "etc/sysctl.d", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/tools", "proc", "dev", "run", "usr", "shims"]
+CAMERA = "/mnt/cam"
+"""teslausb's $CAM_MOUNT."""
+CLIP = "/var/lib/motion/clip.mp4"
+"""What a recorder passes to its hook."""
+DIRECTORIES = [
+    "etc", "etc/modules-load.d", "etc/sysctl.d", "var/lib", "root", "tmp", "srv/sent", "srv/rec", "volume1/tools", "mutable", "proc", "dev", "run", "usr", "shims",
+]  # fmt: skip
+BASIS = "server = https://gighive\nuser = uploader\npassword-file = gighive-password\n"
+"""What precedes a part of a configuration file, such as a section."""
 
 
 class Reader:
@@ -128,7 +136,7 @@ class Reader:
         return name
 
     def run(self, text: str) -> subprocess.CompletedProcess:
-        environment = {"PATH": "/shims:/usr/bin:/bin", "HOME": "/root", "TZ": night(), "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": "/shims:/usr/bin:/bin", "HOME": "/root", "TZ": night(), "LC_ALL": "C.UTF-8", "CAM_MOUNT": CAMERA}
 
         def enter():
             os.chroot(self.root)
@@ -170,12 +178,6 @@ def night() -> str:
     raise AssertionError(now)
 
 
-def parts(page: str) -> list[tuple[str, str, str]]:
-    """The blocks of a page: language, text, and the paragraph before it."""
-    found = re.split(r"^ *```(\w+)\n(.*?)^ *```$", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
-    return [(language, text, before.rstrip().rpartition("\n\n")[2]) for before, language, text in zip(found[::3], found[1::3], found[2::3])]
-
-
 def own_file(before: str) -> str | None:
     """The configuration file that a paragraph names."""
     named = re.findall(r"`([~/][^` ]*\.conf)`", before)
@@ -184,24 +186,41 @@ def own_file(before: str) -> str | None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_the_commands_of_a_page_work_as_printed(page, program, hive, tmp_path, certificates):
-    if not program.is_static:
-        pytest.skip("this build is not static")
-
-    def test():
-        server, share, bucket = hive(upload_token="guest-token"), DAVStub(), S3Stub()
-        stubs = {
-            "https://media.example": hive(user=None), "https://cloud.example": share, "https://minio.example:9000": bucket,
-            "https://immich.example": ImmichStub("secret"), "https://{bucket}.objects.example": bucket, "https://gighive.example": server, "https://gighive": server,
-        }
-        reader = Reader(program, tmp_path / "root", stubs, certificates)
-        reader.configure("/root/.upload-url", create(stubs["https://media.example"]) + "\n")
+    def test(reader: Reader):
         if CONFIGURATION_FILE in (ROOT / page).read_text():
             follow(reader, GUIDE, only_configuration=True)
         follow(reader, page)
         return [recording.asset_id for recording in reader.server.recordings]
 
-    sent = alone(test)
+    sent = at_a_board(test, program, hive, tmp_path, certificates)
     assert len(sent) == len(set(sent)), "a recording is in two events"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if configurations(page)])
+def test_each_configuration_on_a_page_selects_recordings(page, program, hive, tmp_path, certificates):
+    def test(reader: Reader):
+        for text, before in configurations(page):
+            check(reader, text, before)
+
+    at_a_board(test, program, hive, tmp_path, certificates)
+
+
+def at_a_board(test, program, hive, directory: Path, certificates):
+    """What `test` returns for a reader."""
+    if not program.is_static:
+        pytest.skip("this build is not static")
+
+    def in_namespaces():
+        server, share, bucket = hive(upload_token="guest-token"), DAVStub(), S3Stub()
+        stubs = {
+            "https://media.example": hive(user=None), "https://cloud.example": share, "https://minio.example:9000": bucket,
+            "https://immich.example": ImmichStub("secret"), "https://{bucket}.objects.example": bucket, "https://gighive.example": server, "https://gighive": server,
+        }
+        reader = Reader(program, directory / "root", stubs, certificates)
+        reader.configure("/root/.upload-url", create(stubs["https://media.example"]) + "\n")
+        return test(reader)
+
+    return alone(in_namespaces)
 
 
 def follow(reader: Reader, page: str, only_configuration: bool = False):
@@ -211,13 +230,42 @@ def follow(reader: Reader, page: str, only_configuration: bool = False):
                 reader.configure(file, text)
                 if only_configuration:
                     private(reader.at(file).with_name("password"), "secret\n")
-        elif language == "sh" and not only_configuration:
+        elif only_configuration:
+            continue
+        elif language == "sh":
             # Where each line is a command, they are alternatives, each with all recordings.
             alternatives = all(line.startswith("gighive-upload ") for line in lines(text))
             for step in lines(text) if alternatives else [text]:
                 reader.follow(step)
-        elif language == "cron" and not only_configuration:
+        elif language == "cron":
             for line in lines(text):
                 if match := re.match(r"(?:@\w+|(?:\S+ +){5}) *(\S.*)", line):
                     if not re.match(r"#|\w+=", line):
                         reader.follow(match.group(1).replace("\\%", "%"))
+        elif language == "text" and (hook := re.match(r"on_movie_end (.*)", text)):
+            reader.follow(hook.group(1).replace("%f", reader.record(CLIP)))
+
+
+def check(reader: Reader, text: str, before: str):
+    """The program takes something from each directory, also with each named section."""
+    if sidecar := re.search(r"`(\S+)\.upload`", before):
+        reader.configure(reader.record(f"/srv/rec/{sidecar.group(1)}") + ".upload", text)
+        return reader.follow(f"gighive-upload send --dry-run /srv/rec/{sidecar.group(1)} --server https://gighive")
+    directories = re.findall(r"^\[watch (.*)\]$", text, re.MULTILINE)
+    if not re.search(r"^(server|\S+-url|webdav|s3) = ", text.partition("[")[0], re.MULTILINE):
+        text = BASIS + text
+    if not directories:
+        directories = ["/srv/rec"]
+        text = re.sub(r"^(?=\[)|\Z", "\n[watch /srv/rec]\nlabel = {stem}\n", text, count=1, flags=re.MULTILINE)
+    for file in re.findall(r"-file = (.*)", text):
+        reader.configure(f"/etc/{file}", "secret\n" if "header" not in text else "x-api-key: secret\n")
+    reader.configure("/etc/check.conf", text)
+    for number, directory in enumerate(directories):
+        for kind in ("wav", "mp4", "mov"):
+            reader.record(f"{directory}/check-{number}.{kind}")
+    sections = [name for name in re.findall(r"^\[(.*)\]$", text, re.MULTILINE) if not name.startswith("watch ")]
+    for section in ["", *sections]:
+        option = f" --to {section}" if section else ""
+        done = reader.run(f"gighive-upload watch --dry-run --config /etc/check.conf{option}")
+        printed = done.stdout.decode()
+        assert done.returncode == 0 and all(f"check-{number}." in printed for number in range(len(directories))), f"{text}\n{printed}"

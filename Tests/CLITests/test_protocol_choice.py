@@ -36,8 +36,17 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert "no tus on this server" in result.err
 
 
+<<<<<<< HEAD
+=======
+def test_a_failure_of_the_server_does_not_count_as_a_lack_of_tus(hive, send, recording):
+    stub = hive("options/status=503")
+    assert send(stub, recording(), "--threshold", "1").code == 9
+    assert kinds(stub) == ["options"]
+
+
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 @pytest.mark.parametrize("way", ["--protocol", "--tus-url"])
-def test_where_tus_is_demanded_a_server_without_it_is_a_refusal(hive, run, send, recording, way):
+def test_a_server_without_tus_is_a_refusal_if_tus_is_demanded(hive, run, send, recording, way):
     stub = hive(tus=False)
     if way == "--protocol":
         result = send(stub, recording(), *TUS)
@@ -67,6 +76,6 @@ def test_a_form_that_was_too_large_is_remembered(hive, send, recording, program)
     assert kinds_of("6.mp4", MIDDLE) == ["multipart"]
 
 
-def test_where_forms_are_too_large_tus_is_named(hive, send, recording):
+def test_tus_is_recommended_if_forms_are_too_large(hive, send, recording):
     result = send(hive("multipart/early-status=413"), recording(MIDDLE), "--protocol", "multipart", "--json")
     assert result.code == 8 and "--protocol tus" in result.err and "--threshold" in result.err, result

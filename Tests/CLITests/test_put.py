@@ -45,12 +45,12 @@ def test_several_files_go_to_a_directory(hive, put, recording, tmp_path):
 
 @pytest.mark.parametrize("url, options, message", [
     ("/x", ["more.wav"], "several files need a URL that ends with a slash"),
-    ("/{name", [], "has a brace that belongs to no name"),
+    ("/{name", [], "has a brace that is not part of a placeholder"),
     ("/", ["--field", "a=b"], "--field works only with forms and tus"),
     ("/", ["--protocol", "tus"], "--protocol conflicts with the destination"),
     ("/", ["--tus-url", "http://h/"], "give one destination"),
 ])
-def test_what_cannot_be_meant_is_a_usage_error(hive, put, recording, url, options, message):
+def test_a_contradictory_command_line_is_a_usage_error(hive, put, recording, url, options, message):
     result = put(hive(), recording(1000), *options, url=url)
     assert result.code == 2 and message in result.err, result
 
@@ -89,7 +89,7 @@ def test_resume_reads_the_url_again(hive, program, recording, signed):
 
 @pytest.mark.parametrize("content, message", [
     ("not a URL", "its first line is not an http or https URL"), ("", "has an empty first line"),
-    ("http://h/{stem", "has a brace that belongs to no name")])
+    ("http://h/{stem", "has a brace that is not part of a placeholder")])
 def test_a_file_without_a_url_is_named_and_not_quoted(run, recording, tmp_path, content, message):
     file = private(tmp_path / "url", content)
     result = run("send", recording(1000), "--put-url-file", file)
@@ -107,7 +107,7 @@ def test_other_users_may_not_read_it(run, recording, tmp_path):
 # MARK: Interruptions
 
 
-def test_what_a_kill_interrupts_is_sent_again(hive, program, recording):
+def test_an_upload_that_a_kill_interrupts_is_sent_again(hive, program, recording):
     """It cannot be stored twice."""
     stub = hive("other/slow-read=1000000@1")
     file = recording(4_000_000, name="a.wav")
@@ -119,7 +119,7 @@ def test_what_a_kill_interrupts_is_sent_again(hive, program, recording):
     assert objects(stub) == [("/bucket/a.wav", sha256(file))]
 
 
-def test_after_the_last_byte_too(hive, put, program, recording):
+def test_an_upload_that_a_kill_interrupts_after_the_last_byte_is_sent_again(hive, put, program, recording):
     stub = hive("other/lose-answer@1")
     file = recording(100_000, name="a.wav")
     assert put(stub, file, "--retry", "0").code == 4

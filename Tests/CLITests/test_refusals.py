@@ -34,7 +34,7 @@ def test_gighives_500s_are_told_apart(hive, send, recording, message, code, word
     assert len(stub.requests) == (2 if code == 9 else 1)
 
 
-def test_whoever_gave_no_credentials_is_told_so(hive, run, recording):
+def test_a_refusal_without_credentials_says_that_there_were_none(hive, run, recording):
     result = run("send", recording(), "--server", hive().url, "--label", "x")
     assert result.code == 6 and "No credentials were given. Give a user name" in result.err, result
 

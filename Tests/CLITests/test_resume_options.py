@@ -102,7 +102,7 @@ def test_options_for_directories_in_a_configuration_are_for_directories(run, hiv
     assert len(stub.recordings) == 1
 
 
-def test_what_a_record_has_can_be_taken_back_for_one_resume(run, hive, program, certificates, recording):
+def test_options_of_a_record_can_be_taken_back_for_one_resume(run, hive, program, certificates, recording):
     stub = hive("create/status=503", tls=certificates, user=None)
     recording()
     sent = run("send", "gig.mp4", "--server", stub.url, "--label", "L", "--protocol", "tus", "--insecure")

@@ -93,7 +93,7 @@ def test_a_signal_ends_the_pause(hive, program, recording):
 # What is said.
 
 
-def test_json_tells_each_try(hive, program, recording):
+def test_json_reports_each_retry(hive, program, recording):
     file = recording()
     result = program.send(hive("status=503:1@1"), file, "--json", retries=4)
     (event,) = retries(result)
@@ -107,14 +107,14 @@ def test_json_tells_each_try(hive, program, recording):
     assert event == {"event": "retry", "file": str(file), "try": 1}
 
 
-def test_text_tells_each_try_on_stderr(hive, send, recording):
+def test_text_reports_each_retry_on_stderr(hive, send, recording):
     result = send(hive("status=503@2"), recording(), *SOON, retries=4).check()
     lines = [line for line in result.err.splitlines() if "503" in line]
     assert len(lines) == 2
     assert "gig.mp4" in lines[0] and "(1 of 4)" in lines[0] and "(2 of 4)" in lines[1]
 
 
-def test_quiet_tells_the_end_only(hive, send, recording):
+def test_quiet_reports_only_the_end(hive, send, recording):
     result = send(hive("status=503"), recording(), *SOON, "--quiet", retries=2)
     assert result.code == 9 and result.err.count("gighive-upload: ") == 1, result
     assert send(hive("status=503@2"), recording(), *SOON, "--quiet", retries=2).err == ""

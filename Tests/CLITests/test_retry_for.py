@@ -26,7 +26,7 @@ def listed(program) -> dict:
 
 
 @pytest.mark.parametrize("value", ["999ms", "366d", "never", "1000001", "-1", ""])
-def test_what_is_no_time_is_refused(run, recording, value):
+def test_a_malformed_time_is_refused(run, recording, value):
     result = run("send", recording(), "--server", "http://127.0.0.1:1", "--label", "L", f"--retry={value}", retries=None)
     assert result.code == 2 and "--retry" in result.err and "forever" in result.err, result
 
@@ -41,7 +41,7 @@ def test_the_command_line_wins_over_the_file(hive, send, recording, tmp_path):
 
 
 @pytest.mark.parametrize("stored, given", [("7", "1h"), ("1h", "7")])
-def test_one_replaces_the_other_of_a_record_for_a_resume(hive, program, recording, stored, given):
+def test_resume_can_replace_a_count_of_retries_by_a_time_and_vice_versa(hive, program, recording, stored, given):
     stub, file = hive(), recording(6_000_000)
     stop(program, stub, file, "--retry", stored)
     note = record(program)["note"]
@@ -56,7 +56,7 @@ def test_one_replaces_the_other_of_a_record_for_a_resume(hive, program, recordin
 
 
 @pytest.mark.parametrize(("way", "fault"), [("tus", "http-redirect=302:http://portal.example/@4"), ("multipart", "status=501@4")])
-def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
+def test_errors_that_often_pass_are_waited_out(hive, send, recording, fault, way):
     stub, file = hive(fault), recording()
     options = ["--protocol", way, *SOON, "--retry", "forever", "--json"]
     result = send(stub, file, *options, retries=None).check()
@@ -65,7 +65,7 @@ def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
     assert len(retries(result)) >= 3
 
 
-def test_text_tells_how_long(hive, send, recording):
+def test_text_says_how_much_time_is_left_for_retries(hive, send, recording):
     result = send(hive("status=503@2"), recording(), *SOON, "--retry", "1h", retries=None).check()
     assert "(retry 2, for up to 59 min)" in result.err and " of " not in result.err.split("Retrying")[1].split("\n")[0], result
 
@@ -93,7 +93,7 @@ def test_a_server_gets_a_recording_three_times_a_day(hive, program, recording, f
     assert f"resume {identifier} sends it now" in program.run("list").out
 
 
-def test_a_program_is_told_how_long_it_is_not_tried(hive, program, recording):
+def test_json_says_how_long_a_recording_is_not_tried(hive, program, recording):
     _, result = sent_in_vain(program, hive, recording, "--json")
     (failed,) = [event for event in result.events if event["event"] == "failed"]
     assert 86_000 < failed["wait_seconds"] < 86_500, failed

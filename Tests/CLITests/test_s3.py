@@ -116,7 +116,7 @@ def test_no_key_is_ever_shown_or_kept(s3, put, recording, tmp_path, program):
     (["--field", "a=b"], ENVIRONMENT, 2, "--field works only with forms and tus"),
     ([], {**ENVIRONMENT, "AWS_SECRET_ACCESS_KEY": "wrong"}, 6, "SignatureDoesNotMatch: as asked"),
 ])
-def test_what_is_wrong_is_named(s3, put, recording, program, options, env, code, message):
+def test_a_problem_with_the_bucket_or_the_keys_is_named(s3, put, recording, program, options, env, code, message):
     private(program.directory / "keys", "[default]\n")
     result = put(s3(), recording(1000), *options, env=env)
     assert result.code == code and message in result.err, result
@@ -124,9 +124,9 @@ def test_what_is_wrong_is_named(s3, put, recording, program, options, env, code,
 
 @pytest.mark.parametrize("to, message", [
     ("s3:/bucket/a", "it is not an address such as s3://bucket/recordings/."), ("s3://bucket/../a", '".."'),
-    (f"s3://bucket/{'k' * 1025}", "the key is longer than 1024 bytes"), ("s3://bucket/{nme}", "a brace that belongs to no name"),
+    (f"s3://bucket/{'k' * 1025}", "the key is longer than 1024 bytes"), ("s3://bucket/{nme}", "a brace that is not part of a placeholder"),
 ])
-def test_what_is_no_key_is_named(s3, put, recording, to, message):
+def test_an_invalid_object_key_is_named(s3, put, recording, to, message):
     result = put(s3(), recording(1000), to=to)
     assert result.code == 2 and message in result.err, result
 

@@ -93,7 +93,7 @@ def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
 
 
 @pytest.mark.parametrize("page, forbidden", [(1, False), (100, False), (100, True)])
-def test_what_the_server_lists_is_not_sent_again(s3, put, killed, file, page, forbidden):
+def test_parts_that_the_server_lists_are_not_sent_again(s3, put, killed, file, page, forbidden):
     killed(is_part(4))
     s3.page, s3.forbids_lists = page, forbidden
     put().check()
@@ -148,7 +148,7 @@ def test_keys_that_expire_are_read_again(s3, program, file, tmp_path, status):
     assert arrived(s3, file)
 
 
-def test_what_the_record_keeps_is_small_and_no_secret(s3, program, killed):
+def test_the_members_of_the_record_are_small_and_not_secret(s3, program, killed):
     killed(is_part(4))
     record = next(program.state.glob("*.record")).read_bytes()
     assert SECRET.encode() not in record and b"Signature" not in record and len(record) < 2000

@@ -49,7 +49,7 @@ def test_no_keys_are_needed_where_nothing_is_signed(program, failed, tmp_path, h
     assert len(records(program)) == (1 if "--json" in how else 0), result
 
 
-def test_nor_to_clean(program, send, tmp_path):
+def test_no_keys_are_needed_to_clean(program, send, tmp_path):
     send().check()
     program.run("clean", tmp_path, "--keep-free", "1T", "--trust-server")
     assert not os.path.exists(tmp_path / "a.wav")

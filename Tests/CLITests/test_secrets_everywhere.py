@@ -109,7 +109,7 @@ WITH_TOKENS = [("bearer", mood, ("url", "tus")[number % 2]) for number, mood in 
 
 
 @pytest.mark.parametrize(("kind", "mood", "destination"), RUNS + WITH_TOKENS)
-def test_nothing_that_is_said_or_written_holds_a_secret(upload, program, secrets, tmp_path, kind, mood, destination):
+def test_no_output_and_no_file_holds_a_secret(upload, program, secrets, tmp_path, kind, mood, destination):
     for output in OUTPUTS:
         _, running = upload(kind, mood, *output, destination=destination)
         result = running.wait()
@@ -130,6 +130,7 @@ def test_the_secrets_do_go_out(upload):
         assert "roxy" not in head, "the server saw what is the proxy's"
 
 
+<<<<<<< HEAD
 DELIVERED_UPLOAD = ("password file", "delivered", "server")
 LOST_UPLOAD = ("bearer", "lost", "tus")
 
@@ -142,6 +143,27 @@ def test_what_is_said_of_an_upload_later_holds_no_secret(upload, program, secret
     kind, mood, destination = upload_of
     _, running = upload(kind, mood, destination=destination)
     assert running.wait().code == (0 if mood == "delivered" else 4)
+=======
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["delete", "--verbose"], ["delete", "--json"]], ids=" ".join)
+def test_the_output_about_a_delivered_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+    _, running = upload("password file", "delivered")
+    assert running.wait().code == 0
+    record, = records(program)
+    assert DELETE_TOKEN in record.read_text(), "the delete token was not kept"
+    ids = [record.stem] if command[0] == "delete" else []
+    result = program.run(*command, *ids)
+    assert result.code == 0 or command[0] == "delete", result
+    assert not secrets.shown_in(result.out, result.err), result
+    check_files(program, secrets, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["resume", "-v"], ["resume", "--json"], ["cancel", "-v"]], ids=" ".join)
+def test_the_output_about_an_interrupted_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+    _, running = upload("bearer", "lost", destination="tus")
+    assert running.wait().code == 4
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     record, = records(program)
     assert mood != "delivered" or DELETE_TOKEN in record.read_text(), "the delete token was not kept"
     name, *options = command.split()

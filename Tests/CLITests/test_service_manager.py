@@ -71,7 +71,7 @@ def test_the_status_says_what_waits(hive, watch, recording, rec, manager):
     assert last.startswith("STATUS=1 waiting (50.0 kB); http://127.0.0.1:"), last
 
 
-def test_a_reload_is_told(hive, watch, rec, manager):
+def test_a_reload_is_reported_to_the_service_manager(hive, watch, rec, manager):
     listener, name = manager
     watching = watch(hive(), env={"NOTIFY_SOCKET": name})
     messages_until(listener, "READY=1")

@@ -16,7 +16,7 @@ AT = 3_000_000
 
 
 @pytest.mark.parametrize("place", [None, "relative", ""])
-def test_without_them_it_is_in_the_home_directory(hive, program, recording, nobody, place):
+def test_the_state_directory_is_in_the_home_directory_by_default(hive, program, recording, nobody, place):
     home, settings = nobody
     settings["env"]["XDG_STATE_HOME"] = place
     assert program.send(hive(), *TUS, recording(directory=home), **settings).code == 0

@@ -116,7 +116,7 @@ def test_commands_work_without_options_beside_the_service(board):
     assert found == {(USER, GROUP)}
 
 
-def test_what_only_root_can_read_is_not_sent_because_a_record_names_it(board):
+def test_a_file_that_only_root_can_read_is_not_sent_just_because_a_record_names_it(board):
     def test(board):
         secret = board.recording("secret.wav", owner=0, group=0, mode=0o600)
         os.chown(STATE, 0, 0)

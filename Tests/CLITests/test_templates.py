@@ -70,7 +70,7 @@ def test_the_name_of_the_directory_is_found_whatever_the_path(hive, run, rec):
 
 @pytest.mark.parametrize("label, parts", [
     ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {path}, {dir}, {date}, {time}, {mtime:rfc3339}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
-def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
+def test_a_malformed_template_is_a_usage_error(hive, send, recording, label, parts):
     stub = hive()
     result = send(stub, recording(), "--label", label)
     assert result.code == 2 and all(part in result.err for part in ["--label: ", *parts]), result
@@ -158,14 +158,14 @@ def test_a_camera_without_a_clock_gets_todays_date(hive, run, rec):
 
 
 @pytest.mark.parametrize("option, value", [("day-starts", "6:00"), ("day-starts", "24:00"), ("event-date", "yesterday")])
-def test_a_date_or_time_that_is_none_is_a_usage_error(hive, send, recording, option, value):
+def test_a_malformed_date_or_time_is_a_usage_error(hive, send, recording, option, value):
     assert send(hive(), recording(), f"--{option}", value).code == 2
 
 
 # MARK: Files beside recordings
 
 
-def test_a_file_beside_one_of_many_recordings_describes_it(hive, run, rec):
+def test_a_sidecar_file_describes_one_of_many_recordings(hive, run, rec):
     stub = hive(user=None)
     root = rec(*(f"{number:02}.wav" for number in range(40)))
     (root / "37.wav.upload").write_text("label = Encore")
@@ -176,7 +176,7 @@ def test_a_file_beside_one_of_many_recordings_describes_it(hive, run, rec):
     assert [form["label"] for form in forms(stub)] == ["x"] * 37 + ["Encore", "x", "x", "Again"]
 
 
-def test_a_file_beside_a_recording_describes_it(hive, send, rec):
+def test_a_sidecar_file_describes_its_recording(hive, send, rec):
     stub = hive()
     root = rec("a.wav", "b.wav")
     sidecar = "# desk\nlabel = Encore: {stem}\r\nevent-date=2026-05-01\nfield = stage=main\nfield = desk=1\nevent-type = wedding\n"
@@ -188,7 +188,7 @@ def test_a_file_beside_a_recording_describes_it(hive, send, rec):
     assert (second["label"], second["event_date"], second["stage"]) == ("First set", "2026-01-01", "none")
 
 
-def test_the_label_can_be_beside_the_recording_alone(hive, run, rec):
+def test_the_label_can_be_in_the_sidecar_file_alone(hive, run, rec):
     stub = hive(user=None)
     root = rec("a.wav", "b.wav")
     (root / "a.wav.upload").write_text("label = Encore")
@@ -204,7 +204,7 @@ def test_the_label_can_be_beside_the_recording_alone(hive, run, rec):
     ("label = a\nlabel = b", "a.wav.upload:2: label is given twice"), ("label = {x}", "a.wav.upload:1: label: unknown placeholder {x}"),
     ("event-date = 31.1.2026", "is not a date"), ("#" * 20_000, "longer than 16384"),
 ])
-def test_a_mistake_beside_a_recording_stops_only_that_one(hive, send, rec, content, part):
+def test_a_mistake_in_a_sidecar_file_stops_only_its_recording(hive, send, rec, content, part):
     stub = hive()
     root = rec("a.wav", "b.wav")
     (root / "a.wav.upload").write_text(content)
@@ -213,7 +213,7 @@ def test_a_mistake_beside_a_recording_stops_only_that_one(hive, send, rec, conte
     assert sent(stub) == [b"b.wav"]
 
 
-def test_only_a_regular_file_beside_a_recording_is_read(hive, send, rec, tmp_path):
+def test_only_a_regular_file_is_read_as_a_sidecar_file(hive, send, rec, tmp_path):
     stub = hive()
     root = rec("a.wav", "b.wav", "c.wav")
     (tmp_path / "secret").write_text("label = secret")
@@ -224,7 +224,7 @@ def test_only_a_regular_file_beside_a_recording_is_read(hive, send, rec, tmp_pat
     assert sent(stub) == [b"c.wav"]
 
 
-def test_what_was_beside_a_recording_is_kept_for_resume(hive, program, recording):
+def test_the_sidecar_file_of_a_recording_is_kept_for_resume(hive, program, recording):
     stub = hive(keep_body=1 << 16)
     file = recording(6_000_000)
     (file.parent / "gig.mp4.upload").write_text("label = Encore {{1}}\nfield = stage=main")

@@ -176,7 +176,7 @@ def test_several_files_have_a_line_each(watch_several):
     assert screens[-1] == []
 
 
-def test_what_does_not_fit_is_summed_up(watch_several):
+def test_uploads_that_do_not_fit_the_terminal_are_summed_up(watch_several):
     screens = watch_several(80, 4, 6)
     assert max(map(len, screens)) == 3
     assert any(re.match(r"4 other files +\[.* of 8.0 MB", screen[2]) for screen in screens if len(screen) == 3)

@@ -22,7 +22,7 @@ def test_progress_is_a_line_each_ten_percent(hive, send, recording):
     assert len(percent) >= 8 and percent[-1] == 100
 
 
-def test_100_percent_is_not_told_of_a_failure(hive, send, recording):
+def test_100_percent_is_not_shown_for_a_failure(hive, send, recording):
     result = send(hive("early-status-after=5000:500:lingering"), recording(24_000_000))
     assert "100 %" not in result.err
 
@@ -37,13 +37,13 @@ def test_the_result_goes_to_stdout_and_everything_else_to_stderr(hive, send, rec
     )
 
 
-def test_quiet_says_nothing_but_errors(hive, send, recording):
+def test_quiet_prints_nothing_but_errors(hive, send, recording):
     good, bad = send(hive(), recording(), "--quiet"), send(hive(), "missing.mp4", "-q")
     assert (good.out, good.err) == ("", "")
     assert bad.out == "" and len(bad.err.splitlines()) == 1
 
 
-def test_a_file_name_is_shown_without_what_a_terminal_obeys(hive, send, recording):
+def test_a_file_name_is_shown_without_control_sequences(hive, send, recording):
     name = f"a{ESCAPES}b\nc\r.mp4"
     for options in ([], ["-v"]):
         result = send(hive(), recording(name=name), *options).check()
@@ -53,7 +53,7 @@ def test_a_file_name_is_shown_without_what_a_terminal_obeys(hive, send, recordin
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/html"])
-def test_a_servers_words_are_shown_without_what_a_terminal_obeys(hive, send, recording, kind):
+def test_a_servers_words_are_shown_without_control_sequences(hive, send, recording, kind):
     words = f"no{ESCAPES} way\n\nsecond"
     content = ('{"message":"%s"}' % words.replace("\n", "\\n") if kind == "application/json" else words).encode()
     head = f"HTTP/1.1 400 Bad\r\nContent-Type: {kind}\r\nX-Evil: {ESCAPES}\r\nContent-Length: {len(content)}\r\n\r\n"
@@ -66,7 +66,7 @@ def test_a_servers_words_are_shown_without_what_a_terminal_obeys(hive, send, rec
         assert "way second" in result.err or "way" in result.err
 
 
-def test_arguments_are_shown_without_what_a_terminal_obeys(run, recording):
+def test_arguments_are_shown_without_control_sequences(run, recording):
     file = recording()
     for arguments in ([ESCAPES], ["send", f"--{ESCAPES}"], ["send", file, "--server", f"http://{ESCAPES}/"],
                       ["send", file, "--server", "http://h", "--label", "L", "--event-date", ESCAPES],

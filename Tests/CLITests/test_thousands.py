@@ -151,7 +151,7 @@ def test_duplicates_beside_many_delivered_records_keep_one_delete_token(hive, pr
     assert stub.recordings == [] and undeleted(program) == []
 
 
-def test_a_record_of_version_0_1_continues(hive, program, recording):
+def test_a_record_of_format_1_continues(hive, program, recording):
     stub, file = hive(), recording(6_000_000)
     stop(program, stub, file)
     (record,) = records(program)

@@ -23,7 +23,7 @@ def test_each_file_has_its_own_time(hive, send, recording):
     send(hive("slow-read=1.5e6"), *files, "--max-time", "2s").check()
 
 
-def test_what_ran_out_of_time_resumes_with_the_next_command(hive, program, recording):
+def test_an_upload_that_ran_out_of_time_resumes_with_the_next_command(hive, program, recording):
     stub, file = hive("PATCH/slow-read=1e6"), recording(SIZE)
     assert program.send(stub, *TUS, file, "--max-time", "1500ms").code == 4
     assert only_record(program).phase == "pending"

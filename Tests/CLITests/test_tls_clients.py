@@ -173,7 +173,7 @@ def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_la
 
 
 @pytest.mark.parametrize("rate", [row("at full speed", []), row("slowly", ["--limit-rate", "20M"])])
-def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, tmp_path, run, rate):
+def test_bytes_sent_around_the_request_for_a_certificate_arrive_unchanged(forge, serve, tmp_path, run, rate):
     content = random.Random(7).randbytes(6_000_000)
     (tmp_path / "a.bin").write_bytes(content)
     own = forge.issue("/CN=me", issuer=forge.authority())

@@ -72,7 +72,7 @@ def test_another_tus_server_gets_the_fields_that_were_given_and_no_others(hive, 
 # Extensions.
 
 
-def test_the_length_can_be_told_with_the_first_bytes(hive, upload, recording):
+def test_the_length_can_be_sent_with_the_first_bytes(hive, upload, recording):
     stub, file = hive(), recording(LARGE)
     assert upload(stub, file, "--set", "defer-length=yes").code == 0
     creation, *patches = of_kind(stub, "create") + of_kind(stub, "patch")

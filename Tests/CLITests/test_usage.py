@@ -72,7 +72,7 @@ def test_an_option_of_configuration_files_is_named(wrong):
     assert "Did you mean stall-timeout?" in wrong("--set", "stall-timeuot=1s")
 
 
-def test_an_option_can_be_taken_back(post, stub, recording):
+def test_the_opposite_of_an_option_takes_it_back(post, stub, recording):
     file = recording()
     post(stub, file, "--json", "--no-json").check()
     assert post(stub, file, "--no-json", "--json", "--again").check().outcome["event"] == "delivered"
@@ -81,7 +81,7 @@ def test_an_option_can_be_taken_back(post, stub, recording):
 
 
 @pytest.mark.parametrize("option", ["-4", "-k", "--force", "-HX-Rack: 7"])
-def test_what_other_programs_call_it_is_known(post, stub, recording, option):
+def test_names_that_other_programs_use_for_options_are_known(post, stub, recording, option):
     post(stub, recording(), option).check()
 
 

@@ -17,7 +17,7 @@ from watching import got, has, times_sent, write
 # What is taken, and when.
 
 
-def test_what_is_there_and_what_appears_is_delivered_once(hive, watch, rec):
+def test_existing_and_new_recordings_are_delivered_once(hive, watch, rec):
     stub = hive()
     files = [write(rec / "a.wav"), write(rec / "sub" / "b.wav")]
     watching = watch(stub)
@@ -35,7 +35,11 @@ def test_what_is_there_and_what_appears_is_delivered_once(hive, watch, rec):
     assert times_sent(stub) == 6
 
 
+<<<<<<< HEAD
 def test_what_is_moved_or_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
+=======
+def test_a_recording_that_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -73,6 +77,23 @@ def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, 
     watching.stop()
 
 
+<<<<<<< HEAD
+=======
+def test_an_unfinished_download_waits(hive, watch, rec):
+    stub = hive()
+    mark = rec / "a.wav.aria2"
+    mark.touch()
+    file, good = write(rec / "a.wav"), write(rec / "good.wav")
+    watching = watch(stub)
+    has(stub, good)
+    watching.idle()
+    assert times_sent(stub) == 1
+    mark.unlink()
+    has(stub, good, file)
+    watching.stop()
+
+
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_path):
     os.mkfifo(tmp_path / "pass", 0o600)
     running = watch(hive(), "--password-file", tmp_path / "pass").running
@@ -80,7 +101,11 @@ def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_pa
     assert f"{tmp_path}/pass is not a regular file" in (tmp_path / "watch.log").read_text()
 
 
+<<<<<<< HEAD
 def test_what_is_no_finished_recording_is_not_taken(hive, watch, rec):
+=======
+def test_unfinished_empty_and_other_files_are_not_taken(hive, watch, rec):
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     others = [rec / name for name in ("other.wav.part", "a.txt", "empty.wav")]
     for file in others:
@@ -112,7 +137,22 @@ def test_patterns_and_sizes(hive, watch, rec):
     assert got(stub) == ["large"]
 
 
+<<<<<<< HEAD
 def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
+=======
+WRITER = """
+import sys, time
+file = open(sys.argv[1], "wb")
+file.write(b"first half")
+file.flush()
+print("open", flush=True)
+sys.stdin.readline()
+file.write(b", second half")
+"""
+
+
+def test_a_file_that_is_open_for_writing_is_not_taken(hive, watch, rec):
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -227,7 +267,7 @@ def test_existing_skip_resumes_what_was_begun(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
+def test_a_sidecar_file_describes_its_recording(hive, watch, rec):
     stub = hive()
     (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")
     file = write(rec / "a.wav")

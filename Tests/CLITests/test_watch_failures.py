@@ -204,7 +204,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_may_be_stored_is_not_sent_again(hive, watch, program, rec):
+def test_a_recording_that_may_be_stored_is_not_sent_again(hive, watch, program, rec):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
     watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
@@ -245,7 +245,7 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
 
 
 @pytest.mark.long
-def test_what_was_sent_three_times_in_vain_waits_and_status_says_so(hive, watch, program, rec):
+def test_a_recording_that_was_sent_three_times_without_success_waits_and_status_says_so(hive, watch, program, rec):
     """A restart allows one more, but not each restart, and a person one at any time."""
     stub = hive("multipart/status=500")
     file = write(rec / "a.wav", SIZE)

@@ -88,7 +88,7 @@ def test_changes_that_the_kernel_has_dropped_are_found(hive, watch, rec):
     assert times_sent(stub) == len(files)
 
 
-def test_where_there_are_too_few_watches_it_is_said_once_and_everything_is_scanned(hive, program, rec):
+def test_too_few_inotify_watches_are_reported_once_and_everything_is_scanned(hive, program, rec):
     wrapper = ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 2 > /proc/sys/user/max_inotify_watches && exec "$@"', "sh"]
     if subprocess.run([*wrapper, "true"], capture_output=True).returncode != 0:
         pytest.skip("there are no user namespaces with limits of their own")
@@ -149,7 +149,7 @@ def now() -> float:
 
 @pytest.mark.long
 @pytest.mark.native
-def test_what_is_unreachable_is_tried_at_once_when_the_route_is_back(hive, program, rec):
+def test_an_unreachable_server_is_tried_at_once_when_the_route_is_back(hive, program, rec):
     server = Server(gives(THEIRS))
 
     def test():

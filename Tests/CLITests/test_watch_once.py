@@ -31,7 +31,7 @@ def until_delivered(once, stub, count, *arguments):
     return wait_until(delivers, what=f"{count} recordings")
 
 
-def test_what_is_finished_is_delivered_once(once, stub, tmp_path):
+def test_finished_recordings_are_delivered_once(once, stub, tmp_path):
     files = [write(tmp_path / "rec" / name) for name in ("a.mp4", "sub/b.mp4")]
     until_delivered(once, stub, 2)
     has(stub, *files)
@@ -39,13 +39,13 @@ def test_what_is_finished_is_delivered_once(once, stub, tmp_path):
     assert once("--quiet", *SOON).check().out == ""
 
 
-def test_what_has_just_changed_is_left_for_the_next_run(once, stub, tmp_path):
+def test_a_file_that_has_just_changed_is_left_for_the_next_run(once, stub, tmp_path):
     write(tmp_path / "rec" / "a.mp4")
     result = once("--settle", "1h", "--verbose").check()
     assert stub.requests == [] and "a.mp4: left out, because it is empty, or not finished yet." in result.err, result
 
 
-def test_what_is_being_written_is_left_for_the_next_run(once, stub, tmp_path):
+def test_a_file_that_is_being_written_is_left_for_the_next_run(once, stub, tmp_path):
     written = write(tmp_path / "rec" / "a.mp4")
     with open(written, "ab"):
         write(tmp_path / "rec" / "b.mp4")
@@ -64,7 +64,7 @@ def test_nothing_to_deliver_is_no_failure(once, stub, tmp_path, name):
     assert (result.out, result.err, stub.requests) == ("", "", [])
 
 
-def test_its_exit_code_is_that_of_send(once, stub, tmp_path):
+def test_watch_once_has_the_exit_code_of_send(once, stub, tmp_path):
     write(tmp_path / "rec" / "a.mp4")
     stub.set_faults("create/status=401")
 
@@ -81,7 +81,7 @@ def test_a_missing_directory_is_an_error(once):
     assert result.code == 3 and "rec" in result.err, result
 
 
-def test_what_a_watcher_has_is_left_to_it(once, stub, watch, program, tmp_path):
+def test_a_directory_of_a_watcher_is_left_to_it(once, stub, watch, program, tmp_path):
     (tmp_path / "rec").mkdir()
     watching = watch(stub)
     wait_for_status(program)
@@ -91,7 +91,7 @@ def test_what_a_watcher_has_is_left_to_it(once, stub, watch, program, tmp_path):
     assert watching.stop() == 0
 
 
-def test_too_little_space_is_told(once, tmp_path):
+def test_too_little_space_is_reported(once, tmp_path):
     (tmp_path / "rec").mkdir()
     assert once("--keep-free", "1000T").code == 15
 

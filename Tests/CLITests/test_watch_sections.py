@@ -10,7 +10,7 @@ from watching import configure, got, has, reload, section, times_sent, write
 
 
 @pytest.mark.long
-def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watch, tmp_path, program):
+def test_a_section_does_not_remove_a_recording_that_another_one_still_has_to_send(hive, watch, tmp_path, program):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
     config = configure(
@@ -43,7 +43,7 @@ def other_path(request, tmp_path, program):
     subprocess.run(["umount", path], check=True)
 
 
-def test_nor_if_it_has_another_path(hive, watch, tmp_path, other_path):
+def test_a_section_does_not_remove_a_recording_that_another_one_sends_under_another_path(hive, watch, tmp_path, other_path):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
     text = section(tmp_path / "rec", after="remove", label="x")
@@ -75,7 +75,7 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
 
 
 @pytest.mark.long
-def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_path):
+def test_a_recording_that_the_other_section_has_delivered_is_removed_at_once(hive, watch, tmp_path):
     """Not only at the next attempt, which would be the second one, after a minute."""
     stub, other = hive(), hive("multipart/delay-answer=17")
     file = write(tmp_path / "rec" / "sub" / "a.wav")
@@ -88,7 +88,7 @@ def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_pa
     assert not file.exists() and len(other.recordings) == 1
 
 
-def test_what_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tmp_path):
+def test_a_recording_that_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tmp_path):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
     config = configure(tmp_path, stub, section(tmp_path / "rec", label="x"))
@@ -104,6 +104,7 @@ def test_what_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tm
     assert file.exists()
 
 
+<<<<<<< HEAD
 def test_what_a_section_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
     """Also if no watcher has seen it yet."""
     stub, other = hive(), hive()
@@ -122,6 +123,9 @@ def test_what_a_section_has_to_send_is_not_removed_by_hand(hive, program, tmp_pa
 
 
 def test_what_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
+=======
+def test_a_recording_that_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
+>>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     """Its label is too long for the other server, so that it has no record there."""
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / f"{200 * 'a'}.wav")

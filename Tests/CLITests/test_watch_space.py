@@ -30,7 +30,7 @@ def directory(found: dict) -> dict:
     return found["groups"][0]["directories"][0]
 
 
-def test_the_oldest_delivery_makes_room_and_what_is_not_delivered_stays(hive, kept_free, card):
+def test_the_oldest_delivery_makes_room_and_undelivered_recordings_stay(hive, kept_free, card):
     stub = hive("multipart/status=400@1")
     refused = write(card / "refused.wav", SIZE)
     watching = kept_free(stub)
@@ -69,7 +69,7 @@ def test_inodes_that_run_out_are_a_shortage(hive, kept_free, card):
 
 
 @pytest.mark.long
-def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_space(hive, kept_free, card, tmp_path, program):
+def test_a_shortage_is_reported_once_and_ends_when_there_is_space(hive, kept_free, card, tmp_path, program):
     stub = hive()
     events, metrics, hook = tmp_path / "events", tmp_path / "watch.prom", tmp_path / "hook"
     hook.write_text(f'#!/bin/sh\necho "$GIGHIVE_EVENT_KIND $GIGHIVE_EVENT_FILE" >> {events}\n')
@@ -92,11 +92,11 @@ def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_spa
     filler.unlink()
     # What is written is a reason to look.
     write(card / "b.wav", 1000)
-    watching.says(" are free again.")
+    watching.says(" is free again.")
     wait_for_status(program, lambda found: not directory(found)["space_short"])
     wait_until(lambda: f"space_free {card}" in events.read_text(), 20, "the event")
     watching.stop()
-    assert watching.log.count(f"{card}: only ") == 1 and watching.log.count("are free again") == 1
+    assert watching.log.count(f"{card}: only ") == 1 and watching.log.count("is free again") == 1
     assert events.read_text().count("space_short") == 1 and (card / "b.wav").exists()
 
 
@@ -112,7 +112,7 @@ def test_uploads_go_on_meanwhile_and_a_signal_ends_all(hive, kept_free, card):
     assert "removed after" not in watching.log
 
 
-def test_what_was_delivered_to_another_server_stays(hive, kept_free, card, program, recording):
+def test_a_recording_that_was_delivered_to_another_server_stays(hive, kept_free, card, program, recording):
     elsewhere = hive()
     other = recording(content=os.urandom(SIZE), name="other.mp4", directory=card)
     assert program.send(elsewhere, other).code == 0

@@ -53,7 +53,7 @@ def test_nothing_is_replaced(send, dav, recording):
 
 
 @pytest.mark.parametrize("status", [413, 507])
-def test_no_room_is_an_exit_code_of_its_own(send, dav, recording, status):
+def test_a_full_quota_has_its_own_exit_code(send, dav, recording, status):
     dav.refuse["PUT"] = status
     result = send(recording(1000, name="a.wav"), "--retry", "3")
     assert result.code == 8 and dav.methods().count("PUT") == 1, result
@@ -64,7 +64,7 @@ def test_no_room_is_an_exit_code_of_its_own(send, dav, recording, status):
     ("/dav/a", ["more.wav"], "several files need a URL that ends with a slash"),
     ("/dav/", ["--put-url", "http://h/"], "give one destination"),
 ])
-def test_what_cannot_be_meant_is_a_usage_error(send, recording, url, options, message):
+def test_a_contradictory_command_line_is_a_usage_error(send, recording, url, options, message):
     result = send(recording(1000), *options, url=url)
     assert result.code == 2 and message in result.err, result
 

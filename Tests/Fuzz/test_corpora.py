@@ -38,7 +38,7 @@ def test_dates_are_read_or_refused_as_their_names_say():
 
 
 @pytest.mark.parametrize("text", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000], ids=["[", "{", "[]"])
-def test_no_depth_is_too_much_for_the_reader(text, tmp_path):
+def test_the_reader_refuses_any_depth_beyond_its_limit(text, tmp_path):
     (tmp_path / "deep").write_bytes(text)
     assert replay.shown("json", [tmp_path / "deep"]) == ["too deep"]
 

@@ -141,7 +141,7 @@ def test_a_database_that_fails_during_finalize_costs_the_upload(start):
     assert tus(url, "HEAD").status == 404
 
 
-def test_what_the_server_has_of_a_recording(start, recording):
+def test_the_state_of_a_recording_has_its_size_and_checksum(start, recording):
     hive = start()
     document = upload(hive, recording)[2]
     token = document.pop("delete_token")

@@ -198,7 +198,7 @@ def test_a_server_without_tus(start):
         assert tus(hive.url + "/files/", method, "Upload-Length: 5").status == 404
 
 
-def test_what_arrived_before_a_cut_stays(start):
+def test_bytes_that_arrived_before_a_cut_stay(start):
     hive = start()
     url = create(hive, len(DATA))
     cut_patch(hive, url, 0, len(DATA), DATA[:123_456])

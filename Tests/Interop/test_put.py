@@ -28,7 +28,7 @@ def test_a_recording_arrives_byte_for_byte_in_little_memory(servers, uploader, f
     assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
 
 
-def test_what_a_kill_interrupts_is_sent_again(servers, uploader, files, put, tmp_path):
+def test_an_upload_that_a_kill_interrupts_is_sent_again(servers, uploader, files, put, tmp_path):
     file = files.fresh(20 * MIB)
     with uploader.start(*put(file, "--limit-rate", "8M")) as running:
         running.wait_until(lambda: any((servers.root / "dav").rglob(".davfs.tmp*")))
@@ -46,6 +46,6 @@ def test_a_directory_that_is_missing_is_named(uploader, files, put):
     assert "it has no directory for this URL" in run.outcome["message"]
 
 
-def test_a_wrong_password_is_one(uploader, files, put):
+def test_a_wrong_password_is_a_failure(uploader, files, put):
     run = uploader.run(*put(files.fresh(1000), "--user", "nobody"))
     assert_failed(run, CREDENTIALS_REFUSED)

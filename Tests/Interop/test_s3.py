@@ -122,7 +122,7 @@ def test_a_wrong_bucket_and_a_wrong_secret_are_named(uploader, files, put, tmp_p
 def test_doctor_finds_no_problem_and_leaves_nothing(uploader, files, put, s3):
     before = s3_server.curl(s3, "GET", "/recordings")
     run = uploader.run("doctor", *put(files.fresh(1000), key="shows/")[1:])
-    assert run.exit_code == 0 and "replaces no object" in run.findings and "test object is removed" in run.findings, run
+    assert run.exit_code == 0 and "replaces no object" in run.findings and "test object is deleted" in run.findings, run
     assert s3_server.curl(s3, "GET", "/recordings") == before
 
 

@@ -149,7 +149,7 @@ def begin_patch(line, path, file):
          f"http://localhost:{line.port}{path}"])
 
 
-def test_what_a_patch_has_brought_so_far_is_not_counted_before_it_ends(servers, curl, files):
+def test_the_bytes_of_a_patch_do_not_count_before_it_ends(servers, curl, files):
     file = files.fresh(20 * MB)
     path = curl.create(*TUS, 20 * MB)
     with Line(servers.ports[TUS]) as line:

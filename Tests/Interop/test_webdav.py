@@ -38,7 +38,7 @@ def test_a_recording_arrives_byte_for_byte_in_little_memory(servers, uploader, f
     assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
 
 
-def test_what_a_kill_interrupts_is_sent_again(servers, uploader, files, webdav, tmp_path):
+def test_an_upload_that_a_kill_interrupts_is_sent_again(servers, uploader, files, webdav, tmp_path):
     file = files.fresh(20 * MIB, "killed.mp4")
     with uploader.start(*webdav(file, "--limit-rate", "8M")) as running:
         running.wait_until(lambda: any((servers.root / "dav").rglob(".davfs.tmp*")))
@@ -68,11 +68,11 @@ def test_delete_removes_what_was_delivered(servers, uploader, files, webdav, tmp
 def test_doctor_finds_no_problem_and_leaves_nothing(servers, uploader, files, webdav, scheme):
     before = sorted((servers.root / "dav").rglob("*"))
     run = uploader.run("doctor", *webdav(files.fresh(1000), scheme=scheme)[1:])
-    assert run.exit_code == 0 and "has taken a test object" in run.findings and "test object is removed" in run.findings, run
+    assert run.exit_code == 0 and "has taken a test object" in run.findings and "test object is deleted" in run.findings, run
     assert sorted((servers.root / "dav").rglob("*")) == before
 
 
-def test_a_wrong_password_is_one(uploader, files, webdav):
+def test_a_wrong_password_is_a_failure(uploader, files, webdav):
     assert_failed(uploader.run(*webdav(files.fresh(1000), "--user", "nobody")), CREDENTIALS_REFUSED)
 
 

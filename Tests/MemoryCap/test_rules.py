@@ -57,7 +57,7 @@ def test_a_good_run_passes(row):
         ({"peak": 0}, Rule.HARNESS),
     ],
 )
-def test_what_is_measured_can_fail(changes, rule):
+def test_a_measurement_can_fail(changes, rule):
     assert rules_of(measured=measurement(**changes)) == {rule}
 
 
@@ -124,7 +124,7 @@ def test_between_requests_there_may_be_a_constant_and_no_more(early, late, fails
 
 
 @pytest.mark.parametrize("steady, fails", [(3000, False), (3001, True)])
-def test_what_overlapping_requests_allocate_counts_as_between_them(steady, fails):
+def test_allocations_of_overlapping_requests_count_as_between_them(steady, fails):
     measured = measurement(allocations=(3000, steady, 100), steady_allocations={"malloc": steady})
     assert rules_of(TUS_ROW, measured, requests=(10, 10), overlapped=True) == ({Rule.REQUEST} if fails else set())
     assert Rule.ALLOCATION in rules_of(TUS_ROW, measured, requests=(10, 10))
@@ -151,7 +151,7 @@ def test_growth_is_with_the_size_and_with_the_number_of_requests(base, larger, e
     assert [(growth.bytes, growth.finding is not None) for growth in found] == [(extra, fails)]
 
 
-def test_what_ci_runs_is_a_part_of_everything_and_growth_is_compared_in_both():
+def test_the_rows_of_ci_are_a_part_of_all_rows_and_growth_is_compared_in_both():
     everything = full()
     assert len(set(everything)) == len(everything)
     assert set(quick()) - {row for row in quick() if row.rate} <= set(everything)

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "Sources" / "Packaging"
+sys.path.insert(0, str(ROOT / "Tests" / "Support"))
 DIST = ROOT / "dist"
 COMPONENTS = ROOT / ".build" / "components"
 BINARY = DIST / "gighive-upload-x86_64"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ARCHITECTURES, BINARY, COMPONENTS, DIST, LONG, PACKAGING, ROOT, pack
+from links import broken_links
 
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "armv6": "armel"}
 VERSION = re.search(r'version = "([^"]+)"', (ROOT / "Sources/Uploader/Uploader.swift").read_text()).group(1)
@@ -37,6 +38,7 @@ def test_the_debian_package_has_the_program_and_its_documents(packages, architec
     assert (tmp_path / "usr/bin/gighive-upload").read_bytes() == (DIST / f"gighive-upload-{architecture}").read_bytes()
     for name in ("man/man1/gighive-upload-send.1.gz", "bash-completion/completions/gighive-upload", "doc/gighive-upload/copyright"):
         assert (tmp_path / "usr/share" / name).is_file(), name
+    assert not broken_links(tmp_path / "usr/share/doc/gighive-upload")
 
 
 @pytest.mark.parametrize("architecture", ["x86_64", *(pytest.param(name, marks=LONG) for name in ARCHITECTURES if name != "x86_64")])
@@ -268,6 +270,7 @@ def test_the_archive_unpacks_into_a_prefix(packages, architecture, tmp_path):
     top = tmp_path / f"gighive-upload-{VERSION}-{architecture}"
     assert os.access(top / "bin/gighive-upload", os.X_OK)
     assert (top / "share/man/man1/gighive-upload.1.gz").is_file() and (top / "share/doc/gighive-upload/LICENSE").is_file()
+    assert not broken_links(top / "share/doc/gighive-upload")
 
 
 @pytest.mark.parametrize("architecture", ["x86_64", *(pytest.param(name, marks=LONG) for name in ARCHITECTURES if name != "x86_64")])

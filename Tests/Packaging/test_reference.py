@@ -75,8 +75,8 @@ def test_the_manual_page_of_configuration_files_names_what_they_can_have(referen
 def test_the_page_of_configuration_files_names_what_they_cannot_have_and_what_they_can_repeat():
     """Its lists are prose."""
     text = (ROOT / "docs" / "configuration.md").read_text()
-    excluded = re.search(r"^- (`help`.*?) work on the command line only", text, re.MULTILINE | re.DOTALL).group(1)
-    repeatable = re.search(r"^- (.*) can be repeated;", text, re.MULTILINE).group(1)
+    excluded = re.search(r"^- (`help`.*?) work\s+on\s+the\s+command\s+line\s+only", text, re.MULTILINE | re.DOTALL).group(1)
+    repeatable = re.search(r"^- ([^\n]*(?:\n  [^\n]*)*?)\s+can\s+be\s+repeated;", text, re.MULTILINE).group(1)
     traits = {option["name"]: option["traits"] for option in TABLE["options"]}
     assert set(re.findall("`([a-z-]+)`", excluded)) == {name for name in traits if "configurable" not in traits[name]}
     assert set(re.findall("`([a-z-]+)`", repeatable)) == {name for name in traits if {"repeatable", "configurable"} <= set(traits[name])}

@@ -71,7 +71,7 @@ def test_a_good_round_passes():
         ({"server_errors": ["Traceback"]}, {Rule.HARNESS}),
     ],
 )
-def test_what_is_left_behind_can_fail(changes, expected):
+def test_leftovers_can_fail(changes, expected):
     assert set(rules_of(observation(**changes))) == expected
 
 
@@ -198,7 +198,7 @@ def test_a_form_is_sent_again_after_an_interruption_only(tmp_path):
     assert watched(tmp_path, interrupted_at=(), **changes) == [Rule.AGAIN]
 
 
-def test_what_its_writer_has_gone_on_with_need_not_be_delivered(tmp_path):
+def test_a_file_that_its_writer_has_continued_need_not_be_delivered(tmp_path):
     half = Written(OTHER, 7, tmp_path / "gone", {"a"}, "band", is_required=False)
     written = {SHA256: Written(SHA256, SIZE, tmp_path, {"a"}, "band"), OTHER: half}
     failed = {"state": "failed", "file": str(half.path), "total": 7}

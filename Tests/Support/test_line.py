@@ -141,7 +141,7 @@ def test_the_answer_still_passes_after_a_half_close():
 
 
 @pytest.mark.parametrize("what", [line.SWALLOW, line.HALF_CLOSE])
-def test_what_is_swallowed_counts_as_sent_and_is_limited(what):
+def test_swallowed_bytes_count_as_sent_and_are_limited(what):
     with Peer(None) as peer, http(peer, trouble(what, Point(0, wire.PATCH), 0.5)) as way:
         talk(way.port)
     assert way.exchanges[0].body_bytes <= MOST_SWALLOWED_BYTES + (128 << 10) < len(BODY)

@@ -71,7 +71,7 @@ def test_answers_are_found_at_every_split():
         pytest.param(b"x" * (wire.MAX_HEAD_BYTES + 1), id="too long"),
     ],
 )
-def test_what_cannot_be_followed_is_said(head):
+def test_a_message_that_cannot_be_followed_is_reported(head):
     with pytest.raises(wire.NotHTTP):
         wire.Requests(0, deque()).feed(head)
 

@@ -21,7 +21,7 @@ struct AllowedRangesTests {
     }
   }
 
-  @Test func whatIsNotSetIsAllowed() {
+  @Test func aValueThatIsNotSetIsAllowed() {
     var ranges = AllowedRanges()
     ranges.check("number", nil, in: 1...1)
     #expect(ranges.problem == nil)

@@ -141,7 +141,7 @@ import Testing
   }
 
   /// Its thread releases it at its end, and what it releases closes its descriptors. Several times, because the end takes several steps.
-  @Test(.timeLimit(.minutes(1))) func nothingIsLeftOfUploadersThatNobodyUses() async throws {
+  @Test(.timeLimit(.minutes(1))) func uploadersThatNobodyUsesAreReleased() async throws {
     for _ in 0..<10 {
       let silent = FormServer(answers: false)
       defer { silent.stop() }

@@ -47,7 +47,7 @@ struct FoundRecordingsTests {
     #expect(server.finish().count == 2)
   }
 
-  @Test func whatWasNotAskedForHasNoOutcomeButACountHas() throws {
+  @Test func uploadsThatWereNotAskedForAreOnlyCounted() throws {
     let cancellation = Cancellation()
     cancellation.cancel()
     let one = try request("a", "http://127.0.0.1:9/")

@@ -23,7 +23,7 @@ struct TusUploadsTests {
   }()
 
   @Test(arguments: troubles.indices)
-  func afterTroubleUnderTwoRequestsTheRestArrivesOnce(index: Int) throws {
+  func theRestArrivesOnceAfterTroubleDuringTwoRequests(index: Int) throws {
     let trouble = TusUploadsTests.troubles[index]
     let content = recording(9 * mebibyte)
     var configuration = Configuration()

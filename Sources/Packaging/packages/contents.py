@@ -60,9 +60,11 @@ class Build:
         return files
 
     def documents(self) -> dict[str, bytes]:
-        """The pages, by their names below the sources."""
+        """The pages, by their names below the sources. The releases are on the repository's site."""
         pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg", ".json")]
-        return {str(page.relative_to(ROOT)): page.read_bytes() for page in [ROOT / "README.md", *pages]}
+        found = {str(page.relative_to(ROOT)): page.read_bytes() for page in [ROOT / "README.md", *pages]}
+        found["README.md"] = found["README.md"].replace(b"]: ../../releases", f"]: {HOMEPAGE}/releases".encode())
+        return found
 
 
 def service(program: str) -> list[File]:

@@ -56,7 +56,8 @@ def _lay_out(build: Build, tree: Path) -> None:
     shutil.copytree(build.reference / "completions", tree / "completions")
     for path, content in build.documents().items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_bytes(content)
+        # Debian's name for the license.
+        (tree / path).write_bytes(content.replace(b"](LICENSE)", b"](copyright)"))
     shutil.copyfile(EXAMPLE, tree / "gighive-upload.conf")
     subprocess.run([SYSTEMD / "units", "/usr/bin/gighive-upload", tree / "units"], check=True)
     shutil.copyfile(tree / "units" / "gighive-upload-watch.service", tree / "debian" / "gighive-upload-watch.service")

@@ -9,13 +9,8 @@ def reference(program: Program) -> str:
         "",
         "Every command and option, from the program's own table. `make reference` writes this page.",
         "",
-        "| command | what it does |",
-        "| --- | --- |",
+        "Commands: " + " · ".join([*(f"[{command.name}](#{command.name})" for command in program.commands), "`version`", "`help`"]),
     ]
-    anchors = {command.name for command in program.commands}
-    for synopsis, text in program.synopses:
-        name = synopsis.split()[0]
-        lines += [f"| {f'[`{name}`](#{name})' if name in anchors else f'`{name}`'} | {text} |"]
     common = _common_paragraphs(program)
     shared = _shared_options(program)
     for command in program.commands:
@@ -30,7 +25,7 @@ def reference(program: Program) -> str:
         lines += ["", f"### {title}", "", "| option | meaning |", "| --- | --- |"]
         own = [option for option in program.options if option.group == title and not option.is_file_only]
         lines += [f"| {_name(option)} | {_cell(option.text)} |" for option in own]
-    lines += ["", "## Configuration files only", "", "Few need these options of a [configuration file](configuration.md). `--set NAME=VALUE` sets them for one command."]
+    lines += ["", "## Configuration files only", "", "These options, which few users need, are only for [configuration files](configuration.md). `--set NAME=VALUE` sets one for a single command."]
     lines += ["", "| option | meaning |", "| --- | --- |"]
     lines += [f"| `{option.name} = {option.argument or 'yes'}` | {_cell(option.text)} |" for option in program.options if option.is_file_only]
     lines += ["", "## Exit codes", "", "[Troubleshooting](troubleshooting.md#exit-codes) has their meanings, and what to do."]

@@ -34,7 +34,7 @@ package enum MachineChecks {
     guard let available else {
       return Finding(.memory, .notExamined("the kernel does not say how much memory is available"))
     }
-    let text = SizeText.short(available) + " of memory are available"
+    let text = SizeText.short(available) + " of memory is available"
     if available >= Limits.memoryNeeded { return Finding(.memory, .ok(text)) }
     return Finding(
       .memory,
@@ -81,7 +81,7 @@ package enum MachineChecks {
         noSpace, "no more files can be created (the file system has no free inodes) in " + name,
         remedy: "Remove files that are not needed (df -i counts), or choose another directory with --state-dir.")
     }
-    let text = SizeText.short(space.bytes) + " are free for " + name
+    let text = SizeText.short(space.bytes) + " is free for " + name
     if space.bytes >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
     if space.bytes < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
     return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))

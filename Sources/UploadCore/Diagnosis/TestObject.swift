@@ -137,7 +137,7 @@ package final class TestObject {
     default:
       activity = .ended
       let reason =
-        "the server removes no objects (" + String(answer.status) + "), so that a test object would stay there"
+        "the server deletes no objects (" + String(answer.status) + "), so a test object would stay there"
       add(.testObject, .notExamined(reason))
     }
   }
@@ -151,7 +151,7 @@ package final class TestObject {
       if missing != 0 {
         let name = secrets.line(ofURI: directories[0].text)
         warn(
-          .testObject, "the server has no directory " + name + " yet; uploads make it.",
+          .testObject, "the server has no directory " + name + " yet; uploads create it.",
           remedy: "If it should be there, correct the address.")
       }
       activity = isForWebDAV ? .moving : .looking
@@ -209,8 +209,8 @@ package final class TestObject {
     case 403, 405, 501:
       warn(
         .testObject,
-        "after a response that was lost, an upload cannot tell whether it has arrived: the server has taken, but does"
-          + " not show (HEAD), a test object" + location + ".",
+        "if a response is lost, an upload cannot find out whether its object has arrived: HEAD does not show a test"
+          + " object that the server has taken" + location + ".",
         remedy: s3 == nil ? nil : "Let the policy of these keys allow s3:GetObject there.")
     default: return fail(answer.refusal)
     }
@@ -244,13 +244,13 @@ package final class TestObject {
     activity = .ended
     switch status {
     case 404, 410: break
-    case 200..<300: add(.removal, .ok("the test object is removed"))
+    case 200..<300: add(.removal, .ok("the test object is deleted"))
     default:
       let reason =
-        status > 0 ? "the removal was refused (" + String(status) + ")" : "the server did not answer the removal"
-      let consequence = isForWebDAV ? " Parts of uploads that were cut are removed, too: allow DELETE." : ""
+        status > 0 ? "the deletion was refused (" + String(status) + ")" : "the server did not answer the deletion"
+      let consequence = isForWebDAV ? " What interrupted uploads leave is deleted like that, too: allow DELETE." : ""
       warn(
-        .removal, reason + ": there may still be a test object" + location + ".", remedy: "Remove it." + consequence)
+        .removal, reason + ": there may still be a test object" + location + ".", remedy: "Delete it." + consequence)
     }
   }
 

@@ -178,7 +178,7 @@ package final class TestUpload {
         .removal,
         .warning(
           "the server may have created an empty upload, whose address has not arrived.",
-          remedy: "It has no content. Servers that expire uploads remove it."))
+          remedy: "It has no content. Servers on which uploads expire delete it."))
     }
   }
 
@@ -338,9 +338,9 @@ package final class TestRemoval {
   init(ofUpload location: TargetURI, length: Int64, expires: String?, overridesMethod: Bool, _ secrets: Secrets) {
     task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     subject = "the test upload of " + SizeText.short(length) + " at " + secrets.line(ofURI: location.text)
-    let expiry = expires.map { "The server removes it at " + secrets.line($0) + ". " } ?? ""
+    let expiry = expires.map { "The server deletes it at " + secrets.line($0) + ". " } ?? ""
     howElse =
-      expiry + "Remove it in the tus server's directory (tusd: -upload-dir), where its name is the end of the address."
+      expiry + "Delete it in the tus server's directory (tusd: -upload-dir), where its name is the end of the address."
   }
 
   /// A form that should have been refused has become a recording.
@@ -385,17 +385,17 @@ package final class TestRemoval {
     if problem == nil, case .finished(let outcome)? = try? task.next() {
       guard case .cancelled(isKept: true) = outcome else { return .ok(subject + " is removed") }
       return .warning(
-        subject + " is still there: the server cannot remove uploads (no termination).", remedy: howElse)
+        subject + " is still there: the server cannot delete uploads (no termination).", remedy: howElse)
     }
     return .warning(subject + " is still there: " + (problem.map { reason($0) } ?? "") + ".", remedy: howElse)
   }
 
   private func reason(_ error: UploadError) -> String {
     switch error {
-    case .refused(let status, _), .notFromServer(let status): "the removal was refused (" + String(status) + ")"
+    case .refused(let status, _), .notFromServer(let status): "the deletion was refused (" + String(status) + ")"
     case .unconfirmed: "no delete token came with it"
     case .tus(.locked): "it is locked"
-    default: "the server did not answer the removal"
+    default: "the server did not answer the deletion"
     }
   }
 }

@@ -70,10 +70,10 @@ package struct FreeSpace: Equatable, Sendable {
   /// What a recorder can use of it, in bytes: nothing if it cannot create files.
   package var usable: Int64 { files > 0 ? bytes : 0 }
 
-  /// "only 1.2 MB are free instead of 4.0 GB"
+  /// "only 1.2 MB is free instead of 4.0 GB"
   package func shortage(ofWanted wanted: Int64) -> String {
     bytes < wanted
-      ? "only " + SizeText.short(bytes) + " are free instead of " + SizeText.short(wanted)
+      ? "only " + SizeText.short(bytes) + " is free instead of " + SizeText.short(wanted)
       : "no more files can be created (the file system has no free inodes)"
   }
 }

@@ -10,7 +10,7 @@ package enum RecordError: Error, Equatable {
 ///     gighive-upload record 2 0000000412 1c291ca3
 ///     {"id":"5e1f0a77","phase":"pending", …}
 ///
-/// Format 1 is that of version 0.1. It is read, and becomes format 2 the next time the record is written. Unknown members are
+/// Format 1 is that of versions before 0.1.0. It is read, and becomes format 2 the next time the record is written. Unknown members are
 /// kept. A version that adds a member without which the record must not be touched, such as several URLs for one file, names
 /// it in the array `needs`. Versions that do not know the name leave the record alone.
 extension UploadRecord {

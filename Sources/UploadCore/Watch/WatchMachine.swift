@@ -187,7 +187,7 @@ package struct WatchMachine: Sendable {
     candidates[index].extraFrom = now + (pause.untilExtra == 0 ? Limits.fullSendExtraSeconds * 1000 : pause.untilExtra)
     guard pause.untilExtra > 0 else { return }
     makeReady(index, at: now + pause.remaining)
-    candidates[index].waitReason = pause.message ?? "it was sent completely several times, in vain."
+    candidates[index].waitReason = pause.message ?? "it was sent completely several times without success."
   }
 
   /// A delivery of this size shows that the server takes recordings of up to twice that. Those that only pause between two full sends go on

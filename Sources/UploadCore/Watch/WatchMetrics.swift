@@ -53,7 +53,7 @@ extension WatchSnapshot {
     each(&text) { Int64($0.waitingCount) }
     text.start("gighive_upload_waiting_bytes", "gauge", "Size of the recordings waiting to be uploaded.")
     each(&text) { $0.waitingBytes }
-    text.start("gighive_upload_set_aside_recordings", "gauge", "Recordings that are not retried until they change.")
+    text.start("gighive_upload_set_aside_recordings", "gauge", "Recordings that are set aside.")
     each(&text) { Int64($0.setAsideCount) }
     text.start("gighive_upload_last_delivery_timestamp_seconds", "gauge", "When the last recording was delivered.")
     each(&text) { $0.lastDelivery?.at }

@@ -144,7 +144,7 @@ extension WatchNotice {
   }
 
   package static func spaceFree(_ directory: LocalPath, free: Int64) -> WatchNotice {
-    let text = PrintableText.line(directory.text) + ": " + SizeText.short(free) + " are free again."
+    let text = PrintableText.line(directory.text) + ": " + SizeText.short(free) + " is free again."
     return WatchNotice(.spaceFree, text, path: directory.bytes)
   }
 

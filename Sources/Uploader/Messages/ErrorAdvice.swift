@@ -69,8 +69,8 @@ extension UploadError {
         nil, "If you are sure that the server has lost it, drop its record with gighive-upload forget ID.")
     case .objectExists:
       reader.told(
-        "Send it to another URL, or remove what is there.",
-        "Send it to another URL, remove what is there, or, on an S3 server, use --overwrite.")
+        "Send it to another URL, or delete what is there.",
+        "Send it to another URL, delete what is there, or, on an S3 server, use --overwrite.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."
     case .signatureRefused:
       reader.told(
@@ -134,7 +134,7 @@ extension TusError {
     switch self {
     case .notSupported:
       reader.told("It may accept the file as multipart/form-data.", "--protocol multipart may work.")
-    case .refused(method: "PATCH", _): "It must be let through there, or POST with X-HTTP-Method-Override."
+    case .refused(method: "PATCH", _): "Let it through there, or POST with X-HTTP-Method-Override."
     case .contentRefused:
       "Exempt the tus address from the filter." + reader.smallerChunks
     case .createdUploadGone, .createdForAnother: "Have a new upload created, and use its URL."

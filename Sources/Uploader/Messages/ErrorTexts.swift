@@ -213,8 +213,8 @@ extension TusError {
     case .notSupported(let status):
       "the server does not speak tus here (" + String(status) + "). Check the address."
     case .versionNotSupported(let offered) where TusError.lists(offered):
-      "the server speaks tus " + offered + ", but did not see that the request does: something in front of it removes"
-        + " the field Tus-Resumable. Let it pass there."
+      "the server speaks tus " + offered + ", but did not see that the request does, too: something in front of it"
+        + " removes the header field Tus-Resumable. Let the field through there."
     case .versionNotSupported(let offered):
       "the server speaks " + (offered.isEmpty ? "another version of tus" : "tus " + offered) + ", not 1.0.0."
     case .tooLarge(let size, let limit):
@@ -241,7 +241,7 @@ extension TusError {
         + ". Nothing was sent."
     case .createdForAnother(let offset):
       "the server has " + SizeText.exact(offset) + " of this upload, and nothing shows that they are of this file."
-    case .createdUploadGone: "the server does not know this upload, or no longer: it may have expired, or be complete."
+    case .createdUploadGone: "the server does not know this upload: it may have expired, or be complete."
     case .cachedOffset:
       "a cache in front of the server repeats an old offset. It must not keep responses for the tus address."
     case .noOffset(let status):
@@ -305,7 +305,7 @@ extension KeptReason {
     case .otherNames: "it has other hard links."
     case .open: "another program has it open."
     case .beingWritten:
-      "a program had it open for writing while it was sent, so it is compared with what was sent first."
+      "a program had it open for writing while it was sent, so it must first be compared with what was sent."
     case .writersUnknown(let error): "the system cannot tell whether another program has it open: " + error.text + "."
     case .unusableDirectory(let path, let error): PrintableText.line(path.text) + ": " + error.text + "."
     case .otherFileSystem(let path):

@@ -149,12 +149,12 @@ extension UploadError {
     case .proxyRefused(let status, let proxy, _):
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
     case .objectExists(let status):
-      "the server does not replace what has this URL (" + String(status) + "), and that is not, or not known to be,"
-        + " this recording."
+      "the server refuses to replace what has this URL (" + String(status)
+        + "), and nothing shows that it is this recording."
     case .serverDirectoryMissing(let status):
       "the server refused (" + String(status) + "): it has no directory for this URL."
     case .signatureRefused(let status, let message):
-      UploadError.refusal(status, message, by: "the server") + " The signature is not, or no longer, valid."
+      UploadError.refusal(status, message, by: "the server") + " The signature is invalid or has expired."
     case .checksumDiffers(let sent, let stored):
       "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):

@@ -105,7 +105,7 @@ extension Command {
           Uploads every recording that appears in the directories and their subdirectories, and none twice. \
           Runs until SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program \
           is writing to it and it has not changed for the --settle time. Failures are retried; a recording \
-          that the server refuses is set aside until it changes. Without DIR, the [watch DIR] sections of the \
+          that the server refuses is set aside, and tried again after days. Without DIR, the [watch DIR] sections of the \
           configuration name the directories. With --once, it sends what is finished \
           now and ends with the exit code of send. --json works only with --once or --dry-run. See docs/watch.md for details.
           SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
@@ -119,7 +119,7 @@ extension Command {
         text: """
           Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting \
           recordings, those that were set aside and why, the last delivery and free space. The exit code is 3 if \
-          nothing watches.
+          no watcher is running.
           """)
     case .resume:
       .init(
@@ -154,7 +154,7 @@ extension Command {
         text: """
           Drops the records of these uploads, or with --all of all that are delivered, and says what is lost \
           with each: delete needs the token in the record, and a file that is still there is uploaded again by \
-          whatever finds it. The server is not asked: what it has of an unfinished upload stays until the server \
+          send or watch if they find it. The server is not asked: what it has of an unfinished upload stays until the server \
           drops it.
           """)
     case .prune:
@@ -180,13 +180,13 @@ extension Command {
           """)
     case .delete:
       .init(
-        "delete ID...", "remove a delivered recording from GigHive", .delivered,
+        "delete ID...", "delete a delivered recording from the server", .delivered,
         usage: """
           delete ID... [options]
           """,
         text: """
-          Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this \
-          machine are kept.
+          Deletes delivered recordings from GigHive, using the delete tokens that it issued, or from a WebDAV \
+          server. The files on this machine are kept.
           """)
     case .clean:
       .init(
@@ -215,9 +215,9 @@ extension Command {
         text: """
           Checks everything between a recording and the server: this machine, the host name, the network, TLS, \
           the server, the credentials, and the server's limits for requests. It says what would fail, why, and \
-          what to do. It sends no content unless you give --send-test or --link: it creates an empty upload, \
-          which it removes (on an S3 or WebDAV server, or one that takes PUT, a small test object), and asks whether the server would accept requests of several lengths, including \
-          FILE's. The exit code is that of the first failure.
+          what to do. Unless you give --send-test or --link, it sends no recording: it creates and deletes an empty \
+          upload (on an S3, WebDAV or PUT server, a small test object), and asks whether the server would accept \
+          requests of several lengths, including that of FILE. The exit code is that of the first failure.
           """)
     }
   }

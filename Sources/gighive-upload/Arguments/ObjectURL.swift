@@ -104,7 +104,7 @@ struct ObjectURL {
   private func template() throws(UsageError) -> Template {
     if isUpload { return Template(Array(text.utf8)) }
     guard let template = try? given.template() else {
-      throw UsageError(label + ": the URL has a brace that belongs to no name, such as {name}.")
+      throw UsageError(label + ": the URL has a brace that is not part of a placeholder, such as {name}.")
     }
     return template
   }
@@ -198,7 +198,7 @@ extension S3AddressError {
       "--s3-endpoint is not a URL such as https://s3.example.com or https://{bucket}.s3.example.com."
     case .bucketNotInHost: "this bucket's name cannot be a part of the host; use --s3-endpoint without {bucket}."
     case .keyTooLong(let limit): "the key is longer than " + String(limit) + " bytes."
-    case .invalidKey: "the key is empty, or no UTF-8."
+    case .invalidKey: "the key is empty or not UTF-8."
     case .relativeKey: "the key has \".\" or \"..\" as a part."
     }
   }

@@ -37,28 +37,28 @@ enum Option: Int32, CaseIterable {
     case .uploadURL:
       .init(
         "upload-url", .text("URL"), .destination, [.send, .resume], [.kept, .configurable, .destination],
-        "upload that somebody else has created on a tus server, for one file")
+        "URL of an upload on a tus server that was created for this one file")
     case .uploadURLFile:
       .init(
         "upload-url-file", .file, .destination, [.send, .resume], [.kept, .configurable, .destination, .secret],
-        "file with such a URL on its first line, if that is a secret")
+        "file with that URL on its first line, if it is secret")
     case .putURL:
       .init(
         "put-url", .text("URL"), .destination, [.sending, .clean, .doctor],
         [.ordinary, .everyday, .destination, .template],
-        "URL that the file gets on a server that takes PUT", more: "; may end with / or have {name}")
+        "URL of the file on a server that takes PUT", more: "; may end with / or contain {name}")
     case .putURLFile:
       .init(
         "put-url-file", .file, .destination, [.sending, .clean, .doctor], [.ordinary, .destination, .secret],
-        "file with such a URL on its first line, if that is a secret (signed)")
+        "file with that URL on its first line, if it is secret (signed)")
     case .s3:
       .init(
         "s3", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination, .template],
-        "s3://BUCKET/KEY, an object of an S3 server", more: "; may end with / or have {path}")
+        "s3://BUCKET/KEY, an object on an S3 server", more: "; may end with / or contain {path}")
     case .s3Endpoint:
       .init(
         "s3-endpoint", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .bound],
-        "URL of the S3 server", more: "; with {bucket} if that is a part of the host", standard: "Amazon's")
+        "URL of the S3 server", more: "; with {bucket} if the bucket is part of the host name", standard: "Amazon's")
     case .s3Region:
       .init(
         "s3-region", .text("NAME"), .destination, [.sending, .clean, .doctor], [.ordinary, .fileOnly, .bound],
@@ -66,16 +66,17 @@ enum Option: Int32, CaseIterable {
         standard: "$AWS_REGION or us-east-1")
     case .overwrite:
       .init(
-        "overwrite", .none, .destination, .sending, [.ordinary, .bound], "replace another object of that name (S3)")
+        "overwrite", .none, .destination, .sending, [.ordinary, .bound],
+        "replace an object that has this name already (S3)")
     case .webDAV:
       .init(
         "webdav", .text("URL"), .destination, [.sending, .clean, .doctor],
         [.ordinary, .everyday, .destination, .template],
-        "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}; replaces nothing")
+        "URL of the file on a WebDAV server", more: "; may end with / or contain {path}; replaces nothing")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
-        "other endpoint that takes multipart/form-data")
+        "any other endpoint that takes multipart/form-data")
     case .protocolChoice:
       .init(
         "protocol", .choice("HOW", "auto multipart tus"), .destination, [.finding, .doctor],
@@ -86,12 +87,12 @@ enum Option: Int32, CaseIterable {
         "with auto, use tus for files of this size or larger", standard: "100M")
     case .sendTest:
       .init(
-        "send-test", .text("SIZE"), .destination, .doctor, .everyday, "send this many zeros, then remove them",
+        "send-test", .text("SIZE"), .destination, .doctor, .everyday, "send this many zeros, then delete them",
         more: " (1 to 1Gi); finds limits that only data reveals")
     case .link:
       .init(
         "link", .none, .destination, .doctor, .everyday, "measure the link with zeros for 10 s",
-        more: " (94 MB at most), which are then removed")
+        more: " (94 MB at most), which are then deleted")
     case .label:
       .init(
         "label", .text("TEXT"), .form, .sending, [.ordinary, .everyday, .template, .sidecar],
@@ -111,7 +112,7 @@ enum Option: Int32, CaseIterable {
     case .eventType:
       .init(
         "event-type", .choice("TYPE", "band wedding"), .form, .sending, [.ordinary, .everyday, .sidecar],
-        "kind of the event", standard: "band")
+        "type of the event", standard: "band")
     case .field:
       .init(
         "field", .text("NAME=VALUE"), .form, .sending, [.ordinary, .repeatable, .template, .sidecar],
@@ -156,7 +157,7 @@ enum Option: Int32, CaseIterable {
     case .s3Profile:
       .init(
         "s3-profile", .text("NAME"), .credentials, [.sending, .clean, .doctor], [.ordinary, .credential],
-        "section of that file", standard: "$AWS_PROFILE or default")
+        "section of the file with the keys", standard: "$AWS_PROFILE or default")
     case .headerFile:
       .init(
         "header-file", .file, .credentials, .connecting, [.ordinary, .bound, .secret],
@@ -190,8 +191,8 @@ enum Option: Int32, CaseIterable {
         "accept any certificate; attackers can read the traffic")
     case .connectTimeout:
       .init(
-        "connect-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for the name lookup",
-        more: ", and for connecting, and for TLS or the proxy", standard: "30s")
+        "connect-timeout", .text("TIME"), .transfer, .connecting, .ordinary, "time limit for connecting",
+        more: ", and also each for the name lookup, the proxy and TLS", standard: "30s")
     case .stallTimeout:
       .init(
         "stall-timeout", .text("TIME"), .transfer, .connecting, [.ordinary, .fileOnly],
@@ -208,8 +209,8 @@ enum Option: Int32, CaseIterable {
     case .retry:
       .init(
         "retry", .words("N|TIME|forever", "forever"), .transfer, [.send, .recorded],
-        [.kept, .configurable, .everyday], "retry N times, or for this TIME, without progress",
-        more: "; with a time such as 12h, after more kinds of errors", standard: "5")
+        [.kept, .configurable, .everyday], "give up after N retries, or after this TIME",
+        more: ", without progress; with a time, such as 12h, more kinds of errors are retried", standard: "5")
     case .retryMaxDelay:
       .init(
         "retry-max-delay", .text("TIME"), .transfer, [.finding, .recorded], [.ordinary, .fileOnly],
@@ -260,7 +261,7 @@ enum Option: Int32, CaseIterable {
     case .maxMemory:
       .init(
         "max-memory", .text("SIZE"), .transfer, [.sending, .clean], [.configurable, .passedOn],
-        "exit with code 12 rather than use more memory (12Mi is enough; the default of watch)")
+        "exit with code 12 rather than use more memory (12Mi is enough, and the default of watch)")
     case .digest:
       .init("digest", .none, .transfer, .sending, .ordinary, "compute SHA-256 even if the server is not GigHive")
     case .congestion:
@@ -281,7 +282,7 @@ enum Option: Int32, CaseIterable {
     case .set:
       .init(
         "set", .text("NAME=VALUE"), .configuration, .all, .repeatable,
-        "set an option of configuration files that has no name of its own here (gighive-upload.conf(5))")
+        "set an option that is only for configuration files (gighive-upload.conf(5))")
     case .recursive:
       .init("recursive", letter: "r", .none, .selection, .send, .everyday, "send directories and everything below them")
     case .match:
@@ -310,7 +311,7 @@ enum Option: Int32, CaseIterable {
     case .all:
       .init(
         "all", .none, .selection, [.resume, .forget], .everyday,
-        "without IDs: resume all that are not delivered, forget all that are")
+        "instead of IDs: resume all uploads that are not delivered, or forget all that are")
     case .strict:
       .init(
         "strict", .none, .selection, .resume, [],
@@ -351,7 +352,7 @@ enum Option: Int32, CaseIterable {
     case .keepFree:
       .init(
         "keep-free", .text("SIZE"), .afterDelivery, [.watch, .clean], [.configurable, .passedOn, .everyday],
-        "remove delivered files while less is free", more: ", the oldest deliveries first")
+        "remove delivered files while less than this is free", more: ", the oldest deliveries first")
     case .trustServer:
       .init(
         "trust-server", .none, .afterDelivery, [.sending, .clean], .ordinary,

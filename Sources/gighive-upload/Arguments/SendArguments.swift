@@ -108,7 +108,7 @@ struct SendArguments {
       throw UsageError(
         other.label
           + (object.isUpload
-            ? ": whoever has created an upload has described its file." : " works only with forms and tus."))
+            ? ": the file was described when the upload was created." : " works only with forms and tus."))
     }
     let isTemplate = try object.isTemplate
     guard !hasSeveral || isTemplate else {

@@ -40,7 +40,7 @@ enum CancelDelete {
       return ExitCode.conflict
     case .failed: break
     case .ended(.isDelivered):
-      return refuse(record, " is delivered; to remove it from the server, use gighive-upload delete.", report)
+      return refuse(record, " is delivered; to delete it from the server, use gighive-upload delete.", report)
     case .ended(.isNotDelivered):
       return refuse(record, " is not delivered; to cancel it, use gighive-upload cancel.", report)
     case .ended(.hasNoDeleteToken):

@@ -87,9 +87,9 @@ enum Clean {
     let files = String(remover.count) + (remover.count == 1 ? " file" : " files")
     if remover.isDryRun { return files + " would be removed; " + SizeText.short(free) + " would be free." }
     let removed = files + " removed; "
-    if now >= min(free, wanted) { return removed + SizeText.short(now) + " are free." }
-    return removed + SizeText.short(now) + " are free now, and " + SizeText.short(free)
-      + " once the file system has freed what they took. If a snapshot has the same content, it does not."
+    if now >= min(free, wanted) { return removed + SizeText.short(now) + " is free." }
+    return removed + SizeText.short(now) + " is free now, and " + SizeText.short(free)
+      + " once the file system has released the space. It does not, if a snapshot has the same content."
   }
 }
 

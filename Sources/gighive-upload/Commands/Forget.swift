@@ -109,7 +109,8 @@ final class Forget {
     }
     let canDelete = delivery.deleteToken != nil && record.assetID != nil && delivery.deletion != .done
     return (canDelete ? " gighive-upload cannot delete it from the server any more." : "")
-      + (record.locateFile() == .present ? " Its file is still there: whatever finds it uploads it again." : "")
+      + (record.locateFile() == .present
+        ? " Its file is still there: send and watch upload it again if they find it." : "")
   }
 
   private func summarize() {

@@ -197,7 +197,7 @@ extension ExitCode {
       }
     let interruption = command == .watch ? "stopped by a second signal" : "interrupted"
     var failures = failures
-    if command == .status { failures[2].meaning = "nothing watches" }
+    if command == .status { failures[2].meaning = "no watcher is running" }
     return [("0", success)] + failures + [("130, 143", interruption)]
   }
 

@@ -98,7 +98,7 @@ final class DoctorArguments {
     if !takesZeros, testLength != nil || measuresLink {
       let name = (testLength != nil ? Option.sendTest : .link).name
       throw UsageError(
-        "--" + name + " needs --server or --tus-url: what it sends elsewhere cannot be removed again.")
+        "--" + name + " needs --server or --tus-url: what it sends elsewhere could not be deleted.")
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol

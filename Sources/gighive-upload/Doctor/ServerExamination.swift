@@ -59,7 +59,7 @@ struct ServerExamination {
       return findings.add(Finding(.entropy, .failure(error)))
     }
     guard let target = try object.target(ofTest: Array(("gighive-upload-doctor-" + id).utf8)) else {
-      let reason = "the URL is for one object, so that nothing was written, neither there nor beside it"
+      let reason = "the URL is for one object, so nothing was written there or beside it"
       return findings.add(Finding(.testObject, .notExamined(reason)))
     }
     var region: String?

@@ -51,7 +51,7 @@ extension UploadError {
   private static let whichLimit = "gighive-upload doctor tells Apache's limit from ModSecurity's."
 
   private static let tusForLargeFiles =
-    "A GigHive server with tus takes it in parts: --protocol tus, or --threshold for all files from that size."
+    "A GigHive server with tus takes it in parts: use --protocol tus, or --threshold for all files of that size or more."
 }
 
 extension RedactedAnswer {

@@ -12,7 +12,8 @@ from .receiver import Receiver
 from .scenarios import BY_TUS, PLAIN, ours
 from .tools import BUILD, PROFILER_PACKAGE, Tools, install, sha256
 
-ROWS = 14
+LEAST_SHARE = 2.0
+"""Of the samples, in percent."""
 START_REPETITIONS = 50
 
 
@@ -47,4 +48,4 @@ def read(data: Path) -> list[tuple[float, str, str]]:
         ["perf", "report", "-i", data, "--stdio", "--no-children", "--comm", "gighive-upload", "--sort", "dso,symbol"],
         check=True, capture_output=True, text=True)
     rows = re.findall(r"^\s*([\d.]+)%\s+(\S+)\s+\[[.k]\]\s+(.*?)[\s-]*$", done.stdout, re.M)
-    return [(float(share), dso.strip("[]"), symbol) for share, dso, symbol in rows[:ROWS]]
+    return [(float(share), dso.strip("[]"), symbol) for share, dso, symbol in rows if float(share) >= LEAST_SHARE]

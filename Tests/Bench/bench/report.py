@@ -32,21 +32,22 @@ Written by `make bench`{date}. Do not edit: every number comes from that run.
 
 ![Bars: time for 1 GiB over HTTP, HTTPS, by tus and without AES instructions; start-up; peak memory](performance.svg)
 
-Two programs are run in turn (A B A B …, {pairs} pairs, {start_pairs} for the start-up) and compared within each pair.
-Figures are medians; brackets hold the quartiles. Lower is better. [How it is measured](#how-it-is-measured) is below.
+gighive-upload and another program run in turn (A B A B …, {pairs} pairs, {start_pairs} for the start-up), and each pair is compared: *ratio* is the figure of
+gighive-upload divided by the other's. Figures are medians, with the quartiles in brackets; in the tables below the goals, lower is better.
+[How it is measured](#how-it-is-measured) is below.
 
 ## This project's goals
 """
 
-TO_DISK = ["write", "fsync", "rename", "unlink", "mkdir", "fchmod"]
+TO_DISK = ["fsync", "rename", "unlink", "mkdir", "fchmod"]
 CALLS = """
-*A PATCH* is what each additional 8 MiB costs (`--chunk-size 8Mi`); *an upload* is the rest of the run.
+Calls for each additional PATCH of 8 MiB (`--chunk-size 8Mi`). An upload as a whole also makes {to_disk}.
 """
 
 PACE = """
-Counted on the wire by the kernel's time stamps, in the first {seconds} s. *Burst* is the most that went out above the rate, as the time
-that it takes at that rate. *Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with the worst in
-parentheses. Allowed: a deviation of {deviation:.0%}, bursts and pauses of {burst:.0f} ms.
+The worst of {rates} MB/s, counted on the wire by the kernel's time stamps in the first {seconds} s. *Burst* is the most that went out above
+the rate, as the time that it takes at that rate. *Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with
+the worst in parentheses. Allowed: a deviation of {deviation:.0%}, bursts and pauses of {burst:.0f} ms.
 """
 
 METHOD = """\
@@ -61,14 +62,14 @@ METHOD = """\
 - **Before anything is timed**, each client uploads a file to HiveStub, and its SHA-256 must be correct.
 - **Wall time** is from exec to exit. **Processor time** is user plus system time. **Peak memory** is VmHWM, read every 5 ms. **System
   calls** are those for 256 MiB minus those for a tiny file, counted with `strace -f -c` in separate runs.
-- **Trust**: every client uses the system's trust store. curl loads all authorities; {ours} looks up the one that it needs.
+- **Trust**: every client uses the system's trust store. curl loads all certificates; {ours} looks up the one that it needs.
 - **Without AES instructions**: `OPENSSL_ia32cap=~0x200000200000000` for the client alone.
 - **The bare C loops** (`Tests/Bench/bare.c`) only move the data: `sendfile`, or `pread` and `write` or `SSL_write` of 512 KiB.
 - **curl, one PATCH** sends the file to an existing upload and ignores the result. *{ours}* also creates the upload, sends several
   requests, and keeps a synced record. *GigHive* also computes the SHA-256, finalizes, and compares.
 - **With SHA-256** (`--digest`, GigHive): no other client here computes one. *The hash alone* is one thread that reads and hashes, and sends
   nothing. The receiver is given the SHA-256 beforehand.
-- **Neighbours**: a pair counts if all other processes used less than {disturbance:.0%} of one processor meanwhile. {disturbed}
+- **Other processes**: a pair counts if they used less than {disturbance:.0%} of one processor meanwhile. {disturbed}
 """
 
 
@@ -112,8 +113,8 @@ def _scenario_table(results: Results, scenario: str) -> str:
     comparisons = results.of(scenario)
     is_start = scenario == "start"
     quantity = "first_byte_seconds" if is_start else "wall_seconds"
-    header = ["", "first byte, ms" if is_start else "wall, s", "ours / its", "CPU, ms" if is_start else "CPU, s",
-              "ours / its", "peak, MB"] + ([] if _without_calls(results, scenario) else ["calls/MiB"])
+    header = ["", "first byte, ms" if is_start else "wall, s", "ratio", "CPU, ms" if is_start else "CPU, s",
+              "ratio", "peak, MB"] + ([] if _without_calls(results, scenario) else ["calls/MiB"])
     own = f"{OURS}, with SHA-256" if scenario in VERIFIED else OURS
     rows = [[f"**{own}**", _time(results.ours(scenario, quantity), is_start), "",
              _time(results.ours(scenario, "cpu_seconds"), is_start), "",
@@ -131,32 +132,50 @@ def _scenario_table(results: Results, scenario: str) -> str:
 
 
 def _calls_table(counts: list[CallCount]) -> str:
-    """By name: those that a PATCH makes, and those that change something on the disk. The rest in one row."""
-    header = ["", *(f"{found.title}: a PATCH" for found in counts), *(f"{found.title}: an upload" for found in counts)]
+    """By name: those that a PATCH makes. Below it, those that change something on the disk."""
 
     def row(title: str, names: set[str]) -> list[str]:
-        return [title, *(_count(sum(found.per_request.get(name, 0) for name in names), 1) for found in counts),
-                *(_count(sum(found.per_upload.get(name, 0) for name in names), 0) for found in counts)]
+        return [title, *(_count(sum(found.per_request.get(name, 0) for name in names)) for found in counts)]
 
-    everything = {name for found in counts for name in (*found.per_request, *found.per_upload)}
+    everything = {name for found in counts for name in found.per_request}
     most = {name: max(found.per_request.get(name, 0) for found in counts) for name in everything}
-    told = sorted((name for name in everything if most[name] >= 0.05), key=lambda name: (-most[name], name))
-    told += [name for name in TO_DISK if name in everything and name not in told]
+    told = sorted((name for name in everything if most[name] >= 1), key=lambda name: (-most[name], name))
     rows = [row(f"`{name}`", {name}) for name in told]
-    return _table(header, [*rows, row("others", everything - set(told)), row("**all**", everything)]) + CALLS
+    table = _table(["", *(found.title for found in counts)], [*rows, row("others", everything - set(told)), row("**all**", everything)])
+    return table + CALLS.format(to_disk=", ".join(_to_disk(name, counts) for name in TO_DISK))
 
 
-def _count(calls: float, digits: int) -> str:
-    return f"{calls:.{digits}f}" if round(abs(calls), digits) else "–"
+def _to_disk(name: str, counts: list[CallCount]) -> str:
+    """How often an upload calls it; a range, if the ways of `counts` differ."""
+    least, most = (bound(round(found.per_upload.get(name, 0)) for found in counts) for bound in (min, max))
+    return f"{least} `{name}`" if least == most else f"{least} to {most} `{name}`"
+
+
+def _count(calls: float) -> str:
+    return f"{calls:.1f}" if round(abs(calls), 1) else "–"
 
 
 def _pace_table(paces: list[pace.Pace]) -> str:
-    rows = [[found.way + ("" if found.is_met else " **missed**"), f"{found.rate / 1e6:g}",
-             f"{found.median('deviation'):+.2%} ({found.worst('deviation'):+.2%})",
-             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds")] for found in paces]
-    return _table(["", "rate, MB/s", "deviation", "burst, ms", "pause, ms"], rows) + PACE.format(
-        rounds=pace.ROUNDS, seconds=pace.WINDOW_SECONDS, deviation=pace.MOST_DEVIATION,
-        burst=pace.MOST_BURST_SECONDS * 1000)
+    """A row for each way, with the worst of its rates in each column."""
+    rows = []
+    for way in dict.fromkeys(found.way for found in paces):
+        own = [found for found in paces if found.way == way]
+
+        def worst(quantity: str, text, own=own) -> str:
+            median, worst = (max((figure(found) for found in own), key=abs)
+                             for figure in (lambda found: found.median(quantity), lambda found: found.worst(quantity)))
+            return f"{text(median)} ({text(worst)})"
+
+        rows.append([way + ("" if all(found.is_met for found in own) else " **missed**"), worst("deviation", "{:+.2%}".format),
+                     *(worst(quantity, _milliseconds) for quantity in ("burst_seconds", "pause_seconds"))])
+    rates = [f"{rate / 1e6:g}" for rate in pace.RATES]
+    return _table(["", "deviation", "burst, ms", "pause, ms"], rows) + PACE.format(
+        rates=f"{', '.join(rates[:-1])} and {rates[-1]}", rounds=pace.ROUNDS, seconds=pace.WINDOW_SECONDS,
+        deviation=pace.MOST_DEVIATION, burst=pace.MOST_BURST_SECONDS * 1000)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f}"
 
 
 def _table(header: list[str], rows) -> str:

@@ -15,7 +15,7 @@ from .ceilings import Ceilings
 from .measure import ENOUGH_HITS
 from .picture import ROW as PICTURE_ROW, Traces
 from .rows import (
-    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
+    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, LARGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
     REQUEST_ALLOCATIONS, SMALL_CHUNK, chunk_text, size_text,
 )
 from .rules import Growth, Outcome
@@ -81,22 +81,24 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
     lines = [
         "## Rows",
         "",
-        "Readers: *fast* reads at full speed. *Throttled* reads at 20 MB/s for 3 s of the run. *Refusing* answers 413 after half of",
-        "the body. *Distant* takes 50 ms for its first response, so that requests are pipelined. *Resumed*: the first run is killed",
-        "half-way, and the second is measured. *By* is the length of a request.",
+        "Readers: *fast* reads at full speed; *throttled* reads at 20 MB/s for 3 s; *refusing* answers 413 after half of the body;",
+        "*distant* delays its first response by 50 ms, so that requests are pipelined. *Resumed*: the first run was killed half-way, and",
+        "the second was measured. *By*: with requests of this length.",
         "",
-        "The socket queue is the kernel's memory. Allocations are calls before, during and after the *steady* part, from 5 % to",
-        "95 % of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the",
-        f"first · second half of the upload. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*: requests were",
-        "sent before the previous one was answered; the single figure includes all allocations.",
+        "The socket queue is memory of the kernel. Allocations are counted before, during and after the *steady* part: from 5 % to 95 %",
+        "of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the first",
+        f"and the second half of the upload; at most {REQUEST_ALLOCATIONS} are allowed, and no more in the second half. *Over*: requests overlapped, so",
+        "the single figure includes all allocations.",
         "",
-        f"*Growth* of the peak is from {size_text(MEDIUM)} to {size_text(HUGE)}; with requests of {chunk_text(SMALL_CHUNK)}, that from longer requests to these.",
+        f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
         f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
+        f"Rows of {size_text(LARGE)} are shown only if they fail.",
     ]
     for protocol in PROTOCOLS:
         own = [outcome for outcome in outcomes if outcome.row.protocol is protocol]
         if own:
-            lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(own)]
+            shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.findings]
+            lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(shown)]
             grown = [_growth(growth) for growth in growths if growth.row.protocol is protocol]
             lines += ["", f"Growth: {', '.join(grown)}."] if grown else []
     return "\n".join(lines)
@@ -105,10 +107,10 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
 def _rows(outcomes: list[Outcome]) -> list[str]:
     """Without the columns that would say the same in each row."""
     header = [
-        "file", "reader, way", "peak, MB", "anonymous, MB", "file-backed, MB", "mapped, MiB", "socket queue, MB", "allocations",
+        "file", "reader, way", "peak, MB", "anonymous, MB", "socket queue, MB", "allocations",
         "per request", "cgroup peak, MB", "failed",
     ]
-    lines = [header, ["---:", "---", *["---:"] * 8, "---"]]
+    lines = [header, ["---:", "---", *["---:"] * 6, "---"]]
     for outcome in outcomes:
         row, measured = outcome.row, outcome.measured
         lines.append([
@@ -116,8 +118,6 @@ def _rows(outcomes: list[Outcome]) -> list[str]:
             row.manner,
             f"**{measured.peak / 1e6:.2f}**",
             f"{measured.highest('anonymous') / 1e6:.2f}",
-            f"{measured.highest('file') / 1e6:.2f}",
-            f"{measured.peak_mapped / MIB:.1f}",
             f"{measured.highest('send_queue') / 1e6:.1f}",
             "·".join(map(str, _allocations(outcome))),
             _per_request(outcome),
@@ -169,7 +169,7 @@ def _method(report: Report) -> str:
 - A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state or more for later requests, ends with a wrong exit
   code, or does not transfer every byte. 1 MB is 10⁶ bytes.
 - The canary, a build that leaks with each read, {caught}: by its allocations, by its growth, and by the kernel's limit.
-- [Tests/MemoryCap](../../Tests/MemoryCap/README.md) explains how to check these claims."""
+- `Tests/MemoryCap/README.md` explains how to check these claims."""
 
 
 def _conditions(report: Report) -> str:

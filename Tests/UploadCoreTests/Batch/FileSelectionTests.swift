@@ -15,7 +15,7 @@ struct FileSelectionTests {
   }
 
   @Test(arguments: ["a.wav", "part", "a.parts", "~a", "$a", "a#", "upload", "a", "tmp.wav"])
-  func othersAreTaken(_ name: String) {
+  func fileNamesOfOtherKindsAreTaken(_ name: String) {
     #expect(everything.takes(file: bytes(name)))
   }
 
@@ -33,7 +33,7 @@ struct FileSelectionTests {
     #expect(!texts.takes(file: bytes("a.wav")))
   }
 
-  @Test func whatIsExcludedIsNotTaken() throws {
+  @Test func excludedFilesAreNotTaken() throws {
     let glob = try Glob(parsing: bytes("*raw*"))
     for patterns in [[], [try Glob(parsing: bytes("*.wav"))]] {
       let some = FileSelection(patterns: patterns, exclusions: [glob], selectsRecordings: false)

@@ -41,7 +41,7 @@ struct GlobTests {
     }
   }
 
-  @Test func aPatternThatIsNoneIsRefused() {
+  @Test func aMalformedPatternIsRefused() {
     #expect(failure([]) == .empty)
     #expect(failure(bytes("a/b")) == .slash)
     for text in ["[", "[a", "[]", "[!]", "[!", "[a-", "a[b-]"] where text != "a[b-]" {

@@ -28,7 +28,7 @@ struct ListLineTests {
     #expect(line.options.isEmpty)
   }
 
-  @Test func whoFoundTheFileSaysSo() throws {
+  @Test func aLineSaysInWhichDirectoryTheFileWasFound() throws {
     func below(_ members: String) throws -> [UInt8]? { try ListLine(parsing: bytes("{" + members + "}")).foundBelow }
     #expect(try below("\"file\":\"/rec/a\",\"below\":\"/rec\"") == bytes("/rec"))
     #expect(try below("\"file_percent\":\"%E9/a\",\"below_percent\":\"%E9/\"") == [0xE9, UInt8(ascii: "/")])

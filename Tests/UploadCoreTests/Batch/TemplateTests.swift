@@ -60,7 +60,7 @@ struct TemplateTests {
     #expect(try Template(parsing: bytes("a{{")).constant == bytes("a{"))
   }
 
-  @Test(arguments: ["", "{", "}}", "a{name}b", "{{x}", "\u{FFFD}"]) func whatIsEscapedStandsForItself(_ text: String)
+  @Test(arguments: ["", "{", "}}", "a{name}b", "{{x}", "\u{FFFD}"]) func anEscapedBraceStandsForItself(_ text: String)
     throws
   {
     let template = try Template(parsing: Template.escaped(bytes(text)))

@@ -26,7 +26,7 @@ struct Base64Tests {
     #expect(Base64.encode([0xFF, 0xFF, 0xFF]) == "////")
   }
 
-  @Test func whatIsEncodedIsDecoded() {
+  @Test func encodedTextIsDecoded() {
     for length in 0...70 {
       let original = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
       #expect(Base64.decode(Base64.encode(original).utf8) == original)

@@ -13,7 +13,7 @@ struct PercentTests {
       ([0xC3, 0xA9], "%C3%A9"),
       ([0x22], "%22"), ([0x3F, 0x23, 0x26], "%3F%23%26"), ([], ""),
     ] as [([UInt8], String)])
-  func othersAreTwoDigitsAfterAPercentSign(sample: [UInt8], text: String) {
+  func otherBytesAreTwoDigitsAfterAPercentSign(sample: [UInt8], text: String) {
     #expect(Percent.encode(sample) == text)
     #expect(Percent.decode(text) == sample)
   }
@@ -31,7 +31,7 @@ struct PercentTests {
     #expect(Percent.decode(text) == sample)
   }
 
-  @Test func whatIsNotEncodedStaysAsItIs() {
+  @Test func textThatIsNotEncodedStaysAsItIs() {
     #expect(Percent.decode("a b é") == bytes("a b é"))
   }
 

@@ -16,7 +16,7 @@ struct PrintableTextTests {
     #expect(PrintableText.line("") == "")
   }
 
-  @Test func nothingThatATerminalObeysPasses() {
+  @Test func controlSequencesAreRemoved() {
     let ordered = [
       "\u{0}", "\u{7}", "\u{8}", "\u{B}", "\u{1B}", "\u{1F}", "\u{7F}", "\u{80}", "\u{85}", "\u{9B}", "\u{9F}",
     ]

@@ -65,7 +65,7 @@ struct RingBufferTests {
 
   // MARK: A second reader
 
-  @Test func whatASecondReaderNeedsIsNotWrittenOver() {
+  @Test func bytesThatASecondReaderNeedsAreNotOverwritten() {
     var ring = RingBuffer(capacity: 6)
     write("abc", to: &ring)
     ring.keep(from: 1)
@@ -157,7 +157,7 @@ struct RingBufferTests {
     }
   }
 
-  @Test func keepingWhatIsGoneIsABug() async {
+  @Test func keepingBytesThatAreGoneIsABug() async {
     await #expect(processExitsWith: .failure) {
       var ring = RingBuffer(capacity: 4)
       ring.commit(3)

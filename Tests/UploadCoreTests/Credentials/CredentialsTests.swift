@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct CredentialsTests {
-  @Test func nobodyHasNoFields() {
+  @Test func withoutCredentialsThereAreNoFields() {
     #expect(Credentials.none.fields == [])
   }
 

@@ -35,7 +35,7 @@ struct NetrcTests {
     #expect(login("machine hive login a password 1\nmachine hive login b password 2") == "a|1")
   }
 
-  @Test func withAUserOnlyHisEntryCounts() {
+  @Test func withAUserNameOnlyTheMatchingEntryCounts() {
     let text = "machine hive login a password 1\nmachine hive login b password 2\n"
     #expect(login(text, user: "b") == "b|2")
     #expect(login(text, user: "c") == nil)

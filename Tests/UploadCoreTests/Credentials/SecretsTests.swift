@@ -20,7 +20,7 @@ struct SecretsTests {
     #expect(secrets(credentials).redacted("mF_9.B5f mF_9.B5, mF_9.B5 mF_") == "(secret) mF_9.B5, mF_9.B5 mF_")
   }
 
-  @Test func whatAnEllipsisHasCutIsRedactedToo() {
+  @Test func aSecretThatAnEllipsisCutsIsRedactedToo() {
     let secrets = secrets(.bearer(token: "mF_9.B5f"))
     #expect(secrets.redacted("bad mF_9.B5…") == "bad (secret)…")
     #expect(secrets.redacted("bad mF_9…") == "bad (secret)…")
@@ -78,7 +78,7 @@ struct SecretsTests {
     "&#xD800;",
     "%GG", "\\uZZZZ", "\\x4",
   ])
-  func whatIsNotTheSecretIsLeft(text: String) {
+  func textThatIsNotTheSecretStays(text: String) {
     let secrets = secrets(.basic(user: "u", password: SecretsTests.password))
     #expect(secrets.redacted(text + " and more") == text + " and more")
   }
@@ -114,7 +114,7 @@ struct SecretsTests {
     #expect(secrets.host("dtp-fn4_pz_dv8o_.example") == "(secret).example")
   }
 
-  @Test func secretsThatOverlapAreOneHole() {
+  @Test func overlappingSecretsAreRedactedAsOne() {
     var secrets = Secrets()
     secrets.add(Array("abcdef".utf8))
     secrets.add(Array("efghij".utf8))

@@ -118,7 +118,8 @@ struct ChecksTests {
     #expect(other.contains("a login page of this network") && !own.contains("a login page"))
   }
 
-  @Test(arguments: ["FortiGate CA", "Zscaler Root CA", "mitmproxy"]) func whoDecryptsTLSIsNamed(issuer: String) {
+  @Test(arguments: ["FortiGate CA", "Zscaler Root CA", "mitmproxy"]) func aProgramThatDecryptsTLSIsNamed(issuer: String)
+  {
     let facts = TLSFacts(
       summary: "TLSv1.3", subject: "hive", issuer: issuer, validFromSeconds: 0, validUntilSeconds: now)
     let text = ServerChecks.description(facts, isForAnother: true)
@@ -150,19 +151,19 @@ struct ChecksTests {
     return checks.finding
   }
 
-  @Test func whatIsWantedPasses() {
+  @Test func theWantedAnswerPasses() {
     #expect(word(limits((wanted, 10), (wanted, 100))) == "ok")
     #expect(text(limits((wanted, 10), (wanted, 100))).hasPrefix("a form of 100 B passes"))
     #expect(word(limits()) == "none")
   }
 
-  @Test func aRefusalOfWhatIsNeededIsAFailure() {
+  @Test func aRefusalOfANeededLengthIsAFailure() {
     let finding = limits((wanted, 10), (answered(413), 100), (wanted, 1000))
     #expect(error(finding) == .refused(status: 413, message: "") && text(finding) == "a form of 100 B (10 B passes)")
     #expect(text(limits((answered(413), 10))) == "a form of 10 B")
   }
 
-  @Test func aRefusalOfWhatCanBeAvoidedIsAWarning() {
+  @Test func aRefusalOfAnAvoidableLengthIsAWarning() {
     let nginx = answered(413, "<center>nginx</center>")
     let form = limits((wanted, 100), (nginx, 1000))
     #expect(
@@ -170,7 +171,7 @@ struct ChecksTests {
     #expect(text(limits(of: .patch, (wanted, 100), (nginx, 1000))).hasSuffix("halve their requests until they pass."))
   }
 
-  @Test func longerFormsGoNowhereElseWhereThereIsNoTus() {
+  @Test func aLimitOfFormsIsAFailureWithoutTus() {
     var checks = LimitChecks(.form, needed: 100, isOnlyCheck: true)
     checks.add(wanted, of: 100)
     checks.add(answered(413), of: 1000)
@@ -178,7 +179,7 @@ struct ChecksTests {
   }
 
   /// An upload then goes over tus.
-  @Test func whatTusTakesIsAWarning() {
+  @Test func aLimitThatTusAvoidsIsAWarning() {
     var checks = LimitChecks(.form, needed: 100, isOnlyCheck: false, hasTus: true)
     checks.add(wanted, of: 10)
     checks.add(answered(413, "<center>nginx</center>"), of: 100)
@@ -230,7 +231,7 @@ struct ChecksTests {
     #expect(word(limits(of: .patch, (answered(418), 10))) == "not examined")
   }
 
-  @Test(arguments: [405, 413, 502]) func whatIsAvoidedIsAWarning(status: Int) {
+  @Test(arguments: [405, 413, 502]) func aFailureThatCanBeAvoidedIsAWarning(status: Int) {
     let finding = limits(of: .patch, isAvoided: true, (answered(status), 10))
     #expect(word(finding) == "warning" && text(finding).hasSuffix("over tus would fail."))
   }

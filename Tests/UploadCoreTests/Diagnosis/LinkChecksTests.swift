@@ -53,7 +53,7 @@ struct LinkChecksTests {
     }
   }
 
-  @Test func aGoodLine() {
+  @Test func aGoodLinkIsReportedWithItsFigures() {
     let good = found(Line())
     #expect(good.word == "ok")
     #expect(
@@ -69,7 +69,7 @@ struct LinkChecksTests {
     #expect(found(Line(segments: segments, repeated: repeated)).word == word)
   }
 
-  @Test func whatArrivedTwiceWasNotLost() {
+  @Test func segmentsThatArrivedTwiceWereNotLost() {
     #expect(found(Line(repeated: 1000, duplicate: 1000)).text.hasSuffix("nothing was lost"))
     #expect(found(Line(repeated: 1000, duplicate: 1001)).text.hasSuffix("nothing was lost"))
     #expect(found(Line(repeated: 1000, duplicate: 986)).text.hasSuffix("0.02 % was lost"))
@@ -81,7 +81,7 @@ struct LinkChecksTests {
     #expect(found(Line(repeated: 1000, windowLimited: 4_900_000)).word == "warning")
   }
 
-  @Test func whatHelpsAgainstLossDependsOnTheCongestionControl() {
+  @Test func theRemedyForLossDependsOnTheCongestionControl() {
     let cubic = found(Line(repeated: 1000))
     #expect(cubic.text.hasSuffix("1.43 % was lost."))
     #expect(

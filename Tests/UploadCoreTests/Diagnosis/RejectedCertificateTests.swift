@@ -44,7 +44,7 @@ struct RejectedCertificateTests {
     ("hive.example", "HIVE.example."), ("*.example", "hive.example"), ("a.example, 192.0.2.7", "192.0.2.7"),
     ("::1", "::1"), (String(repeating: "a.example, ", count: 20), "hive.example"),
   ])
-  func whatMayBeForTheHostIsNotForAnother(hosts: String, host: String) {
+  func aWildcardForTheHostIsNotForAnother(hosts: String, host: String) {
     #expect(rejected(18, hosts: hosts, asked: host) == .certificate(code: 18, reason: "no"))
   }
 
@@ -60,7 +60,7 @@ struct RejectedCertificateTests {
     #expect(rejected(10, validUntil: ends) == .certificate(code: 10, reason: "no"))
   }
 
-  @Test(arguments: [9, 62]) func otherVerdictsStay(code: Int) {
+  @Test(arguments: [9, 62]) func otherReasonsForARejectionStay(code: Int) {
     #expect(rejected(code) == .certificate(code: code, reason: "no"))
   }
 }

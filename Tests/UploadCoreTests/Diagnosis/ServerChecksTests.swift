@@ -39,7 +39,7 @@ struct ServerChecksTests {
     #expect(finding.result.word == "failure" && remedy(finding).contains("another web server"))
   }
 
-  @Test func phpThatIsNotRunIsShownForWhatItIs() throws {
+  @Test func aServerThatDoesNotRunPHPIsReported() throws {
     let source = "<?php\n// See upload_max_filesize and post_max_size.\necho json_encode($answer);\n"
     let answer = answered(200, source, [Field("Server", "Apache")])
     for finding in [try form(answer), ServerChecks.guestToken(answer)] {

@@ -28,14 +28,14 @@ struct TestObjectTests {
 
   private let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
 
-  @Test func whatMayHaveArrivedIsRemoved() throws {
+  @Test func anObjectThatMayHaveArrivedIsDeleted() throws {
     let run = try play(.s3, [lost, answered(204)])
     #expect(run.steps == ["PUT", "DELETE"] && run.findings == ["test-object failure", "removal ok"])
     #expect(try play(.s3, [answered(403)]).steps == ["PUT"])
     #expect(try play(.webDAV, [answered(500), answered(404)]).findings == ["test-object failure"])
   }
 
-  @Test(arguments: [0, 1, 2, 3]) func anInterruptionRemovesWhatWasWritten(_ count: Int) throws {
+  @Test(arguments: [0, 1, 2, 3]) func anInterruptionDeletesTheTestObject(_ count: Int) throws {
     let results = [answered(201), answered(201), answered(200)].prefix(count) + (count == 0 ? [] : [answered(204)])
     let run = try play(.webDAV, interruptBefore: count, Array(results))
     #expect(run.steps == Array(["PUT", "MOVE", "HEAD"].prefix(count)) + (count == 0 ? [] : ["DELETE"]))

@@ -101,7 +101,7 @@ struct TestUploadTests {
     #expect(findings == ["spooling ok", "test-upload warning", "removal ok"])
   }
 
-  @Test func whatIsCreatedIsRemovedAfterEachFailure() throws {
+  @Test func theTestUploadIsDeletedAfterEachFailure() throws {
     let results = [created, cut, at(1 << 20), lost(after: 7), replied(204)]
     #expect(try play(4 << 20, results).findings == ["spooling ok", "test-upload failure", "removal ok"])
     for failure in [replied(403), replied(404), replied(410), replied(404, tus: false), replied(200, tus: false)] {
@@ -183,7 +183,7 @@ struct TestUploadTests {
     }
   }
 
-  @Test func anInterruptionRemovesWhatThereIs() throws {
+  @Test func anInterruptionDeletesTheTestUpload() throws {
     for count in 1...3 {
       let results = [created, cut, at(1 << 20)].prefix(count) + [replied(204)]
       let (steps, findings) = try play(4 << 20, interruptBefore: count, Array(results))

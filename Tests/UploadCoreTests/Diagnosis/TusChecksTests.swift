@@ -39,7 +39,7 @@ struct TusChecksTests {
     #expect(try word(answered(status), answered(403), .preferred) == "failure")
   }
 
-  @Test(arguments: [200, 404, 405]) func whoDoesNotAnswerOptionsHasNoTus(status: Int) throws {
+  @Test(arguments: [200, 404, 405]) func aServerThatDoesNotAnswerOptionsHasNoTus(status: Int) throws {
     let words = try needs.map { try word(answered(status), missingLength, $0) }
     // As an upload does: what can go only over tus is tried nevertheless.
     #expect(words == ["ok", "ok", "failure", "warning", "warning"])

@@ -3,7 +3,7 @@ import UploadCore
 
 struct ExitCodeTests {
   /// After 4, 9, 11, 130 and 143, another try is worth it; after 14, everything else has succeeded.
-  @Test(arguments: Int32(1)...16) func whatNeedsNobodyComesLast(code: Int32) {
+  @Test(arguments: Int32(1)...16) func failuresThatNeedNobodyComeLast(code: Int32) {
     #expect(ExitCode.yields(code) == [4, 9, 11, 14].contains(code))
     #expect(ExitCode.yields(130) && ExitCode.yields(143))
   }

@@ -30,7 +30,7 @@ struct FilePresenceTests {
   }
 
   @Test(arguments: [(nil, nil), (7, nil), (nil, 7)] as [(UInt64?, UInt64?)])
-  func whereAnIDIsUnknownTheDeviceTells(now: UInt64?, recorded: UInt64?) {
+  func theDeviceDecidesIfAnIDIsUnknown(now: UInt64?, recorded: UInt64?) {
     let recorded = FileSystem(device: 2049, id: recorded)
     #expect(presence(of: FileSystem(device: 2049, id: now), recorded: recorded) == .gone)
     #expect(presence(of: FileSystem(device: 2065, id: now), recorded: recorded) == .waitingForMedium)
@@ -45,7 +45,7 @@ struct FilePresenceTests {
     #expect(presence(.disconnected) == .waitingForMedium)
   }
 
-  @Test func whatCannotBeExaminedIsNeitherGoneNorWaiting() {
+  @Test func aFileThatCannotBeExaminedIsNeitherGoneNorWaiting() {
     let refused = SystemError(code: 13)
     #expect(presence(.unreadable(refused)) == .unknown(refused))
     #expect(presence(.missing(.unreadable(refused))) == .unknown(refused))

@@ -18,7 +18,7 @@ struct FileSightingTests {
   }
 
   /// Its number and its status time change with each mount.
-  @Test func whereInodesAreNotStableSizeAndTimeDecide() {
+  @Test func sizeAndTimeDecideIfInodesAreNotStable() {
     #expect(sighting(inode: 0).isSame(as: sighting(inode: 3, changed: 6)))
     #expect(
       !sighting(inode: 0).isSame(as: sighting(size: 301)) && !sighting(inode: 0).isSame(as: sighting(seconds: 60)))

@@ -59,7 +59,7 @@ struct EventFormTests {
     for known in ["", "band", "wedding"] { try form(type: known).validate() }
   }
 
-  @Test func whatTheDatabaseHasNoRoomForIsRefused() throws {
+  @Test func textsThatAreTooLongForTheDatabaseAreRefused() throws {
     try form(label: String(repeating: "é", count: 255)).validate()
     #expect(throws: EventFormError.tooLong(field: "label", count: 256, limit: 255)) {
       try form(label: String(repeating: "é", count: 256)).validate()
@@ -82,7 +82,7 @@ struct EventFormTests {
     #expect(throws: EventFormError.invalidRating(rating)) { try form.validate() }
   }
 
-  @Test func whatTheUserLeftOutIsTodayAndABand() {
+  @Test func theDefaultsAreTodayAndABand() {
     let completed = form(type: "").completed(today: "2026-11-20")
     #expect(completed.eventDate == "2026-11-20" && completed.eventType == "band" && completed.label == "Set 1")
     let given = form(date: "2025-01-02", type: "wedding")

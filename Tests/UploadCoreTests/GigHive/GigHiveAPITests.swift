@@ -27,13 +27,13 @@ struct GigHiveAPITests {
         == #"{"upload_id":"5e1f","notes":"b","label":"c"}"#)
   }
 
-  @Test func whatGuestsAgreeToIsATruthValue() {
+  @Test func theConsentOfGuestsIsATruthValue() {
     #expect(finalize([FormField("tos_accepted", "true")]) == #"{"upload_id":"5e1f","tos_accepted":true}"#)
     #expect(finalize([FormField("tos_accepted", "yes")]) == #"{"upload_id":"5e1f","tos_accepted":"yes"}"#)
     #expect(finalize([FormField("label", "true")]) == #"{"upload_id":"5e1f","label":"true"}"#)
   }
 
-  @Test func whateverIsInAFieldTheContentIsJSON() throws {
+  @Test func theContentIsJSONWhateverIsInAField() throws {
     let text = "\"\\\r\n\0\u{1B}\u{202E}音\u{1F3B8}"
     let json = try JSONReader.read(GigHiveAPI.finalizeContent(uploadID: text, fields: [FormField(text, text)]))
     #expect(json["upload_id"]?.string == text && json[text]?.string == text)

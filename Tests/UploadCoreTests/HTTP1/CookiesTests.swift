@@ -45,7 +45,7 @@ struct CookiesTests {
     #expect(try value(cookies(texts, from: "http://hive/files/"), to: "http://hive/files/1") == "c=d")
   }
 
-  @Test func laterOnesReplaceAndRemoveEarlierOnes() throws {
+  @Test func laterCookiesReplaceAndRemoveEarlierOnes() throws {
     var cookies = try cookies(["a=1", "b=2; Path=/", "c=3"])
     #expect(try value(cookies) == "a=1; c=3; b=2")
     let names = cookies
@@ -58,7 +58,7 @@ struct CookiesTests {
     #expect(!cookies.haveSameNames(as: names) && !names.haveSameNames(as: cookies))
   }
 
-  @Test func fourAreKeptWithTogetherTwoKibibytes() throws {
+  @Test func fourCookiesAreKeptWithTwoKibibytesAltogether() throws {
     #expect(try value(cookies(["a=1", "b=2", "c=3", "d=4", "e=5"])) == "b=2; c=3; d=4; e=5")
     let long = String(repeating: "x", count: 1023)
     #expect(try value(cookies(["a=1", "b=" + long, "c=" + long])) == "b=\(long); c=\(long)")

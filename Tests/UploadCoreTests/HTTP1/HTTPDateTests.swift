@@ -111,7 +111,7 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: ["", "-1", "1.5", "soon", "1 2", "0x10", "10s", "Sun, 06 Nov 1994"])
-  func whatCannotBeReadIsNoWish(value: String) {
+  func anUnreadableRetryAfterIsIgnored(value: String) {
     #expect(milliseconds(value) == nil)
   }
 }

@@ -268,7 +268,7 @@ struct PipelineTests {
 
   // MARK: Sent and arrived bytes
 
-  @Test func whatHasGoneOutIsCountedFromTheRequestsStart() {
+  @Test func sentBytesAreCountedFromTheStartOfTheRequest() {
     var pipeline = one()
     #expect(pipeline.sent(offered: 0) == .none && pipeline.sent(offered: headLength) == .none)
     #expect(pipeline.sent(offered: headLength + 1) == .partial && pipeline.sent(offered: headLength + 99) == .partial)
@@ -290,7 +290,7 @@ struct PipelineTests {
     #expect(pipeline.sent(offered: headLength - 1) == .none && pipeline.sent(offered: headLength) == .whole)
   }
 
-  @Test func whatHasArrivedIsCountedWithoutTheFirstHead() {
+  @Test func receivedBytesAreCountedWithoutTheFirstHead() {
     var pipeline = one()
     #expect(pipeline.arrived(acknowledged: 0) == 0 && pipeline.arrived(acknowledged: headLength) == 0)
     #expect(pipeline.arrived(acknowledged: headLength + 60) == 60)
@@ -322,7 +322,7 @@ struct PipelineTests {
   }
 
   /// Nothing came back for either: both count.
-  @Test func whatWentOutOfBothRequestsCounts() {
+  @Test func sentBytesOfBothRequestsCount() {
     var pipeline = Pipeline(request(length: 10 * little))
     send(&pipeline)
     let start = headLength + 10 * little

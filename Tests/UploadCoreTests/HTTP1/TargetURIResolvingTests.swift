@@ -78,7 +78,7 @@ struct TargetURIResolvingTests {
       ("?\0", .invalidCharacter), ("//", .missingHost), ("//u:p@hive/", .containsUserInformation),
       ("https://u@hive", .containsUserInformation), ("//hive:0/", .invalidPort), ("//hi ve/", .invalidHost),
     ] as [(String, TargetURIError)])
-  func whatWouldBreakTheRequestLineIsRefused(reference: String, error: TargetURIError) {
+  func aReferenceThatWouldBreakTheRequestLineIsRefused(reference: String, error: TargetURIError) {
     #expect(throws: error) { try resolve(reference) }
   }
 

@@ -124,7 +124,7 @@ struct JSONReaderTests {
     "[1]//",
     "\u{FEFF}1", "\u{A0}1", "1\u{B}", "\u{C}1", "1\0", "<html>",
   ])
-  func whatIsNotJSONIsRefused(text: String) {
+  func malformedJSONIsRefused(text: String) {
     #expect(throws: JSONError.self) { try read(text) }
   }
 

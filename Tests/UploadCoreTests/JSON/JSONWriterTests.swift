@@ -40,7 +40,7 @@ struct JSONWriterTests {
     #expect(writer.finished() == "{\"seconds\":" + text + "}")
   }
 
-  @Test func whatJSONAndTerminalsObeyIsEscaped() {
+  @Test func charactersThatJSONOrTerminalsInterpretAreEscaped() {
     #expect(written("a\"b\\c/d") == #"{"k":"a\"b\\c/d"}"#)
     #expect(written("\n\r\t") == #"{"k":"\n\r\t"}"#)
     #expect(written("\r\n") == #"{"k":"\r\n"}"#)

@@ -7,19 +7,19 @@ struct CongestionControlTests {
   }
 
   @Test(arguments: ["bbr", "bbr\n", "reno cubic bbr\n", "reno bbr cubic\n", "bbr reno"])
-  func whereItIsLoadedBBRIsTaken(available: String) {
+  func bbrIsUsedIfItIsLoaded(available: String) {
     #expect(choice(available) == "bbr")
     // Nothing has to be loaded for it.
     #expect(choice(available, mayLoadModules: true) == "bbr")
   }
 
   @Test(arguments: ["", "\n", "reno cubic\n", "reno bbr2 cubic\n", "reno xbbr\n", "BBR\n"])
-  func whereItIsNotTheSystemsDefaultStays(available: String) {
+  func theSystemsDefaultStaysIfBBRIsNotLoaded(available: String) {
     #expect(choice(available) == nil)
     #expect(choice(available, mayLoadModules: true) == nil)
   }
 
-  @Test func withoutProcItIsTriedOnlyWhereTheKernelWouldLoadNothing() {
+  @Test func withoutProcBBRIsTriedOnlyIfTheKernelWouldLoadNothing() {
     #expect(choice(nil) == "bbr")
     #expect(choice(nil, mayLoadModules: true) == nil)
   }

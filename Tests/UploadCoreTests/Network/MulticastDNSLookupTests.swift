@@ -36,7 +36,7 @@ struct MulticastDNSLookupTests {
 
   // MARK: Time
 
-  @Test func itIsAskedAtOnceAfterASecondAndThenTwiceAsLateEachTime() {
+  @Test func questionsAreRepeatedAfterASecondAndThenAfterTwiceAsLong() {
     var lookup = lookup()
     for (asked, next) in [(1000, 2000), (2000, 4000), (4000, 6000)] as [(Int64, Int64)] {
       #expect(lookup.next(now: asked) == .send)
@@ -59,7 +59,7 @@ struct MulticastDNSLookupTests {
     #expect(lookup.next(now: 0) == .finished)
   }
 
-  @Test func whenBothKindsAreKnownItIsFinished() {
+  @Test func aLookupIsFinishedOnceBothKindsAreKnown() {
     var lookup = lookup()
     #expect(lookup.next(now: 1000) == .send)
     receive(["192.0.2.1", "fe80::1"], &lookup)
@@ -67,7 +67,7 @@ struct MulticastDNSLookupTests {
   }
 
   @Test(arguments: [MulticastDNSQuery.Kind.a, .aaaa])
-  func orTheOneKindThatIsWanted(kind: MulticastDNSQuery.Kind) {
+  func aLookupForOneKindIsFinishedWithThatKind(kind: MulticastDNSQuery.Kind) {
     var lookup = lookup([kind])
     #expect(lookup.next(now: 1000) == .send)
     receive([kind == .a ? "fe80::1" : "192.0.2.1"], &lookup)
@@ -88,7 +88,7 @@ struct MulticastDNSLookupTests {
     #expect(lookup.addresses.map { $0.address } == [Self.address("192.0.2.1"), Self.address("192.0.2.3")])
   }
 
-  @Test func norBeyondTheLimit() {
+  @Test func theOtherKindIsNotWaitedForBeyondTheLimit() {
     var lookup = lookup(limit: 300)
     receive(["192.0.2.1"], &lookup, at: 1290)
     #expect(lookup.next(now: 1290) == .wait(untilMilliseconds: 1300))
@@ -152,7 +152,7 @@ struct MulticastDNSLookupTests {
     #expect(lookup.addresses.isEmpty != isBelieved)
   }
 
-  @Test func norIsAnotherPortOrAnInterfaceThatWasNotAsked() {
+  @Test func anAnswerFromAnotherPortOrInterfaceIsIgnored() {
     var lookup = lookup()
     receive(["192.0.2.1"], &lookup, port: 5354)
     receive(["192.0.2.1"], &lookup, interface: 3, hops: 255)

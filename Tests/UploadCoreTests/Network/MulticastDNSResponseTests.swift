@@ -44,7 +44,7 @@ struct MulticastDNSResponseTests {
       "hive.local..",
       "192.0.2.1", "fe80::1", "localhost", String(repeating: "a", count: 64) + ".local",
     ])
-  func othersAreNot(name: String) { #expect(!MulticastDNSQuery.isAsked(for: name)) }
+  func otherNamesAreNotAskedFor(name: String) { #expect(!MulticastDNSQuery.isAsked(for: name)) }
 
   @Test func aNameHasUpTo255BytesInAMessage() {
     let label = String(repeating: "a", count: 49) + "."
@@ -87,7 +87,7 @@ struct MulticastDNSResponseTests {
     }
   }
 
-  @Test func whateverIsNotAResponseToTheQueryIsRefused() {
+  @Test func anyOtherMessageThanAResponseToTheQueryIsRefused() {
     let answer = Self.question + record([0xC0, 12], Self.ipv4)
     #expect(read(head([1, 1, 0, 0]) + answer) == [Self.ipv4])
     for id: [UInt8] in [[0x12, 0x35], [0x34, 0x12], [0, 0]] {

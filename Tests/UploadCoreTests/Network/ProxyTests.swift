@@ -128,7 +128,7 @@ struct ProxyTests {
   }
 
   /// A response through a tunnel is the server's.
-  @Test func whereNoProxyReadsTheRequestADemandForCredentialsIsNotTheProxys() throws {
+  @Test func aDemandForCredentialsIsTheServersIfNoProxyReadsTheRequest() throws {
     var settings = ProxySettings()
     settings.http = try Proxy(variable: "plain:1")
     settings.https = try Proxy(variable: "secure:2")

@@ -47,7 +47,7 @@ struct OutputQueueTests {
     #expect(queue.lostResultCount == 100 - 27)
   }
 
-  @Test func halfFullItAdmitsNoFurtherWork() {
+  @Test func aHalfFullBufferAdmitsNoFurtherWork() {
     let queue = OutputQueue(capacity: 1000)
     var count = 0
     while queue.admitsWork {
@@ -70,7 +70,7 @@ struct OutputQueueTests {
     #expect(queue.admitsWork)
   }
 
-  @Test func whatIsLostIsCounted() {
+  @Test func lostLinesAreCounted() {
     let queue = OutputQueue(capacity: 100)
     add("start\n", .message, to: queue)
     for _ in 0..<20 { add("delivered\n", .result, to: queue) }

@@ -40,7 +40,7 @@ struct FairSharesTests {
     }
   }
 
-  @Test func sixteenShareAByteASecond() {
+  @Test func sixteenUploadsShareAByteASecond() {
     var line = SharedLine(1, Array(repeating: SharedLine.Sender(), count: 16))
     line.run(until: 160_001)
     #expect(line.senders.map(\.written) == Array(repeating: 10, count: 16))
@@ -80,7 +80,7 @@ struct FairSharesTests {
   }
 
   /// With 16 uploads each has the sixteenth turn.
-  @Test func noneWaitsLongerThanARound() {
+  @Test func noSenderWaitsLongerThanARound() {
     var line = SharedLine(1_000_000, Array(repeating: SharedLine.Sender(), count: 16))
     var before = line.senders.map(\.written)
     for round: Int64 in 1...10 {
@@ -115,7 +115,7 @@ struct FairSharesTests {
   }
 
   /// For example while it waits for a response.
-  @Test func whoRestsTakesNoPart() {
+  @Test func aSenderThatRestsTakesNoShare() {
     var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     for share in [first, second] { _ = rate.allowance(of: share, nowMilliseconds: 0) }
@@ -127,7 +127,7 @@ struct FairSharesTests {
   }
 
   /// It never says so.
-  @Test func whoDoesNotComeLosesTheTurn() {
+  @Test func aSenderThatDoesNotComeLosesItsTurn() {
     var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     for share in [first, second] { _ = rate.allowance(of: share, nowMilliseconds: 0) }
@@ -145,7 +145,7 @@ struct FairSharesTests {
 
   // MARK: Coming and going
 
-  @Test func whoComesHasAnEqualPartFromThen() {
+  @Test func aNewSenderHasAnEqualShareFromThenOn() {
     var line = SharedLine(1_000_000, [SharedLine.Sender(), SharedLine.Sender(joinsAt: 10_000, leavesAt: 20_000)])
     line.run(until: 10_000)
     #expect(line.senders[0].written >= 9_900_000)
@@ -158,7 +158,7 @@ struct FairSharesTests {
     #expect(line.senders[0].written >= 24_800_000 && line.senders[0].written <= 25_100_000)
   }
 
-  @Test func whoComesBackHasNothingToMakeUpFor() {
+  @Test func aSenderThatReturnsHasNothingToMakeUpFor() {
     var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     _ = rate.allowance(of: second, nowMilliseconds: 0)

@@ -69,7 +69,7 @@ struct RateScheduleTests {
       ("08:00,1M Tue-08:00,2M", .repeated("Tue-08:00,2M")), ("pause", .pausesForever),
       ("08:00,pause 09:00,pause", .pausesForever),
     ] as [(String, RateScheduleError)])
-  func whatIsNoTimetableIsRefusedWithTheWordThatIsWrong(text: String, error: RateScheduleError) {
+  func aMalformedTimetableIsRefusedWithTheWrongWord(text: String, error: RateScheduleError) {
     #expect(throws: error) { try schedule(text) }
   }
 

@@ -49,7 +49,7 @@ struct TokenBucketTests {
     #expect(limiter.allowance(nowMilliseconds: 3_600_000) == 200_000)
   }
 
-  @Test func whatWasNotUsedIsStillAllowed() {
+  @Test func anUnusedAllowanceStays() {
     var limiter = TokenBucket(bytesPerSecond: 1_000_000)
     _ = limiter.allowance(nowMilliseconds: 0)
     #expect(limiter.allowance(nowMilliseconds: 100) == 100_000)

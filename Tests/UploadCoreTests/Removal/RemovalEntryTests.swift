@@ -19,7 +19,7 @@ struct RemovalEntryTests {
 
   private static let content = entries.flatMap { [ASCII.lineFeed] + $0.encoded(crc32: sum) }
 
-  @Test func whatIsWrittenIsRead() {
+  @Test func aListThatWasWrittenIsReadAgain() {
     #expect(read(RemovalEntryTests.content) == RemovalEntryTests.entries)
     #expect(read([]) == [])
     let line = String(decoding: RemovalEntryTests.entries[0].encoded(crc32: { _ in 0x1c29_1ca3 }), as: UTF8.self)

@@ -21,13 +21,13 @@ struct FullSendsTests {
     #expect(sends.allowedAtSeconds == 172_799)
   }
 
-  @Test func onePersonsWishMovesTheTime() {
+  @Test func aRequestOfAPersonMovesTheTime() {
     var sends = FullSends(.refused, atSeconds: 1)
     for seconds in [2, 3, 4] as [Int64] { sends.add(.refused, atSeconds: seconds) }
     #expect(sends.times == [2, 3, 4] && sends.allowedAtSeconds == 86_402)
   }
 
-  @Test func oneMoreIsAllowedEverySixHours() {
+  @Test func oneMoreFullSendIsAllowedEverySixHours() {
     var sends = FullSends(.refused, atSeconds: 1)
     for seconds in [2, 3] as [Int64] { sends.add(.refused, atSeconds: seconds) }
     #expect(sends.extraAt == nil && sends.extraAllowedAtSeconds == 0)

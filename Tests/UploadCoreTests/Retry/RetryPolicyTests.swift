@@ -50,7 +50,7 @@ struct RetryPolicyTests {
     #expect([11, 1000, .max].allSatisfy { (delay(hasty, afterFailures: $0) ?? 0) >= 50 })
   }
 
-  @Test func aMinimumComesBeforeTheLongestDelayAndAfterTheServersWish() {
+  @Test func aMinimumPrecedesTheLongestDelayAndFollowsRetryAfter() {
     let hasty = RetryPolicy(.failures(3), maximumDelayMilliseconds: 10)
     func delay(_ wish: Int64?, within remainder: RetryPolicy.Remainder = .unlimited) -> Int64? {
       hasty.delay(afterFailures: 1, within: remainder, retryAfterMilliseconds: wish, minimum: 30_000, random: 0)
@@ -87,7 +87,7 @@ struct RetryPolicyTests {
     #expect(delay(hour, afterFailures: 1_000_000, for: 0) == 30_000)
   }
 
-  @Test func theServersWishIsObeyedWithinTheTime() {
+  @Test func retryAfterIsObeyedWithinTheTimeLimit() {
     let minute = RetryPolicy(.time(milliseconds: 60_000), maximumDelayMilliseconds: 60_000)
     #expect(delay(minute, afterFailures: 1, for: 20_000, retryAfterMilliseconds: 40_000, random: 999) == 40_000)
     #expect(delay(minute, afterFailures: 1, for: 20_001, retryAfterMilliseconds: 40_000) == nil)
@@ -95,13 +95,13 @@ struct RetryPolicyTests {
 
   /// The delay that the server asks for, plus up to a second, so that not all clients return at once.
   @Test(arguments: [0, 1, 7000, 120_000] as [Int64])
-  func theServersWishIsObeyed(wish: Int64) {
+  func retryAfterIsObeyed(wish: Int64) {
     let delays = delays(policy, afterFailures: 1, retryAfterMilliseconds: wish)
     #expect(delays.allSatisfy { $0 >= wish && $0 < wish + 1000 })
     #expect(Set(delays).count > 900)
   }
 
-  @Test func theServersWishIsObeyedForAnHourAtMost() {
+  @Test func retryAfterIsObeyedForAnHourAtMost() {
     let delays = delays(policy, afterFailures: 1, retryAfterMilliseconds: .max)
     #expect(delays.allSatisfy { $0 >= 3_600_000 && $0 < 3_601_000 })
   }

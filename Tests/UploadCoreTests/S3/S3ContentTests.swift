@@ -23,5 +23,5 @@ struct S3ContentTests {
     "<ListPartsResult><Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>-1</Size></Part></ListPartsResult>",
     "<ListPartsResult><Part><PartNumber>1</PartNumber><ETag>e</ETag>",
   ])
-  func whatIsNoListIsNone(text: String) { #expect(list(text) == nil) }
+  func aMalformedListHasNoParts(text: String) { #expect(list(text) == nil) }
 }

@@ -21,7 +21,7 @@ struct S3ObjectTests {
     #expect(try url("/a//b").hasSuffix("amazonaws.com//a//b"))
   }
 
-  @Test func whatIsNoKeyIsRefused() throws {
+  @Test func anInvalidKeyIsRefused() throws {
     let bucket = try S3Bucket("rec", region: "r", endpoint: nil)
     #expect(throws: S3AddressError.invalidKey) { try bucket.object([]) }
     #expect(throws: S3AddressError.invalidKey) { try bucket.object([0xFF]) }
@@ -33,7 +33,7 @@ struct S3ObjectTests {
     #expect(throws: S3AddressError.keyTooLong(limit: 1024)) { try bucket.object(longest + [0x61]) }
   }
 
-  @Test func whatIsNoAddressIsRefused() throws {
+  @Test func aMalformedAddressIsRefused() throws {
     for text in ["", "s3:/rec/a", "s3://", "s3:///a", "s3://../a", "s3://a b/c", "https://rec/a", "s3://{name}/a"] {
       #expect(throws: S3AddressError.notAnAddress) { try S3Bucket.parse(Array(text.utf8)) }
     }

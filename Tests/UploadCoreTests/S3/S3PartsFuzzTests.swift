@@ -3,7 +3,7 @@ import UploadCore
 
 /// Multipart uploads with kills, lost responses, lost parts and a rival, against servers of several kinds.
 struct S3PartsFuzzTests {
-  @Test func whatIsDeliveredIsWhole() throws {
+  @Test func aDeliveredRecordingIsWhole() throws {
     var ends: [String: Int] = [:]
     for seed in 0..<UInt64(1000) {
       var run = try S3PartsRun(seed: seed)

@@ -39,7 +39,7 @@ struct FormLimitsTests {
     #expect(limits.encoded.split(separator: UInt8(ascii: "\n")).count == 16)
   }
 
-  @Test func theFileHasTheSameAndWhatIsNoLineIsLeftOut() {
+  @Test func formLimitsComeBackFromTheFileAndMalformedLinesAreLeftOut() {
     let limits = limits((50, hive, 1000), (70, "https://other/", 2000))
     #expect(limits.encoded == bytes("50 1000 https://hive/\n70 2000 https://other/\n"))
     #expect(FormLimits(decoding: limits.encoded) == limits)

@@ -32,7 +32,7 @@ struct RecordIndexTests {
 
   // MARK: Finding
 
-  @Test func whatIsPutInIsFoundAlsoWhenItIsOpenedAgain() throws {
+  @Test func entriesAreFoundAlsoAfterTheIndexIsOpenedAgain() throws {
     try filled()
     let index = try reopened()
     #expect(index.instance == 7)
@@ -133,7 +133,7 @@ struct RecordIndexTests {
     }
   }
 
-  @Test func itIsFullWhenHalfOfItIsTaken() throws {
+  @Test func anIndexIsFullWhenHalfOfItIsTaken() throws {
     var index = try empty()
     for number in 0..<509 { try index.insert(key(number), 1, .none) }
     #expect(!index.isFull(for: 3) && index.isFull(for: 4))
@@ -144,7 +144,7 @@ struct RecordIndexTests {
 
   // MARK: Damage
 
-  @Test func nothingAndAnyBeginningIsDamaged() throws {
+  @Test func anEmptyOrTruncatedIndexIsDamaged() throws {
     #expect(throws: IndexError.damaged) { try reopened() }
     try filled()
     let whole = storage.bytes
@@ -156,7 +156,7 @@ struct RecordIndexTests {
     _ = try reopened()
   }
 
-  @Test func whatFollowsTheTableIsNotLookedAt() throws {
+  @Test func bytesAfterTheTableAreIgnored() throws {
     try filled()
     storage.bytes += bytes("more")
     #expect(try reopened().numbers(key(1), limit: 9) == [1])

@@ -13,7 +13,7 @@ struct RecordNameTests {
   }
 
   @Test(arguments: ["5e1f0a77.record", "5e1f0a77.delivered"])
-  func itIsOneAsAWholeOnly(text: String) {
+  func onlyAWholeNameIsThatOfARecord(text: String) {
     for length in 0..<text.utf8.count { #expect(name(String(text.prefix(length))) == nil) }
     #expect(name(text + "x") == nil && name("x" + text) == nil && name(text + ".damaged") == nil)
   }
@@ -45,7 +45,7 @@ struct OldestFirstTests {
   }
 
   @Test(arguments: [1, 2, 3, 7, 49, 50, 51, 1000])
-  func whateverFitsAtATimeAllComeOldestFirstAndOnce(capacity: Int) {
+  func allRecordsComeOnceOldestFirstWhateverTheCapacity(capacity: Int) {
     var random = SeededGenerator(seed: 5)
     let times = (0..<50).map { _ in Int64(random.next() % 20) }
     let expected = (0..<50).sorted { (times[$0], $0) < (times[$1], $1) }.map { UInt32($0) }
@@ -53,7 +53,7 @@ struct OldestFirstTests {
     #expect(order == expected && rounds == (50 + capacity - 1) / capacity)
   }
 
-  @Test func ofNothingThereIsNothing() {
+  @Test func withoutRecordsARoundIsEmpty() {
     var records = OldestFirst(capacity: 3)
     let round = records.take()
     #expect(round.entries.isEmpty && !round.hasMore)
@@ -98,7 +98,7 @@ struct RecordMatchTests {
     #expect(match { ($0.file.path, $0.file.identity) = ("/media/usb1/track2.wav", identity(device: 2)) } == nil)
   }
 
-  @Test func anotherDestinationIsAnother() {
+  @Test func anotherDestinationMakesAnotherUpload() {
     #expect(match { $0.destination.endpoint = "http://hive2/" } == nil)
     let event = UploadRecord.sample(path: record().file.path, endpoint: "http://hive/", event: "2026-11-20 Band")
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
@@ -181,7 +181,7 @@ struct RecordMatchTests {
     #expect(match(sha256: nil) == nil && match(edges: "x") == nil && match("/media/usb1/set.wav") == nil)
   }
 
-  @Test func onlyWhatNothingHasTouchedIsCertain() {
+  @Test func onlyAnUntouchedFileIsCertain() {
     let (own, time) = (record(), StatusTime(seconds: 6, nanoseconds: 7))
     func evidence(
       _ changed: StatusTime = time, sha256: String? = "ab", _ change: (inout UploadRecord) -> Void = { _ in }

@@ -29,7 +29,7 @@ struct UploadRecordPruningTests {
   }
 
   /// A clock that was wrong, or a record that was written by hand.
-  @Test func aTimeOutOfReachIsNoTrap() {
+  @Test func impossibleTimesDoNotTrap() {
     #expect(!isOver(.delivered, updatedAt: .max))
     #expect(isOver(.delivered, updatedAt: .min))
     #expect(!record(.failed, updatedAt: 0).isOver(for: .max / 1000, now: 0))

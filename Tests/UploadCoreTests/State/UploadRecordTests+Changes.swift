@@ -63,7 +63,7 @@ extension UploadRecordTests {
     #expect(!record.lastByteMayBeSent && record.unfinished?.sent == nil && record.unfinished?.doubt == nil)
   }
 
-  @Test func whatIsOfNoUseAnyMoreIsForgotten() {
+  @Test func stateThatIsOfNoUseAnyMoreIsForgotten() {
     var record = full
     apply(.forgotten, to: &record)
     #expect(record.phase == .pending && record.remote == nil && record.offset == 0 && !record.lastByteMayBeSent)
@@ -170,7 +170,7 @@ extension UploadRecordTests {
     #expect(record.unfinished?.formerURL == nil)
   }
 
-  @Test func whatMayBeStoredFailsAndIsCalledThat() {
+  @Test func anUploadThatMayBeStoredFailsAndSaysSo() {
     var record = plain
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     fail(&record, .mayBeStored(.uploadLost), message: "it may be stored", offset: 7)

@@ -152,7 +152,7 @@ struct UploadRecordTests {
   }
 
   /// Records of earlier versions do not have them, and false values are not written.
-  @Test func whatIsTrueOfFewUploadsIsWrittenOnlyForThose() throws {
+  @Test func membersThatFewUploadsNeedAreWrittenOnlyForThose() throws {
     for name in ["was_uploaded", "deletion", "is_ending", "may_be_stored"] {
       let isWritten = { (record: UploadRecord) in
         String(decoding: self.encoded(record), as: UTF8.self).split(separator: "\"").contains { $0 == name }
@@ -289,7 +289,7 @@ struct UploadRecordTests {
     #expect(record.file.path == "/set.wav" && record.note.isEmpty && record.createdAt == 0)
   }
 
-  @Test func whatALaterVersionKeepsStaysAsItIsWhenTheRecordIsWritten() throws {
+  @Test func membersOfALaterVersionStayWhenTheRecordIsWritten() throws {
     let members =
       #""mood":["loud",{"x":null,"y":1.50e3}],"next_try_at":1795000009,"set_aside":"a \"reason\"","needs":[]"#
     var record = try decode(file("{" + members + "," + smallest.dropFirst()))
@@ -310,7 +310,7 @@ struct UploadRecordTests {
   // MARK: Contradictions
 
   /// No version writes them.
-  @Test func whatContradictsItselfIsReadAsWhatCanBeSentTwiceLeast() throws {
+  @Test func aContradictoryRecordIsReadInTheSafestWay() throws {
     func state(_ phase: String, _ members: String) throws -> UploadRecord {
       try decode(file("{" + members + "," + smallest.dropFirst().replacing("pending", with: phase)))
     }
@@ -323,7 +323,7 @@ struct UploadRecordTests {
     #expect(try state("pending", #""upload_url":"/1","was_uploaded":true"#).phase == .uploaded)
   }
 
-  @Test func whatIsDeliveredHasNothingOfAnUnfinishedUploadAndTheOtherWayRound() throws {
+  @Test func deliveredAndUnfinishedRecordsHaveNoMembersOfEachOther() throws {
     let text = content(full)
     let overdone = try decode(file(text.replacing(#""phase":"failed""#, with: #""phase":"delivered""#)))
     #expect(overdone.delivery == RecordedDelivery(of: full) && overdone.offset == fileIdentity.size)
@@ -384,7 +384,7 @@ struct UploadRecordTests {
   }
 
   @Test(arguments: ["", "5e1f0a7", "5e1f0a777", "5E1F0A77", "5e1f0a7g", "5e1f/a77", "........", "5e1f0a7ü", " e1f0a77"])
-  func anythingElseIsNone(text: String) {
+  func otherTextsAreNotIDs(text: String) {
     #expect(!UploadRecord.isID(text))
   }
 }

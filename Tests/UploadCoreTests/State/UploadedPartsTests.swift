@@ -18,7 +18,7 @@ struct UploadedPartsTests {
     #expect(last.length > 0 && last.offset + last.length == size)
   }
 
-  @Test func whatIsMissingIsFound() {
+  @Test func missingPartsAreFound() {
     let size = 20 * mib
     var parts = UploadedParts(token: "t", ofSize: size)
     #expect(parts.firstMissing(in: size) == 1 && parts.end(in: size) == 0)
@@ -37,7 +37,7 @@ struct UploadedPartsTests {
       ("", 8 << 20, ["a"]), ("t", 0, ["a"]), ("t", -1, []), ("t", 1, []), ("t", 8 << 20, ["a", "b", "c", "d"]),
       ("t", 8 << 20, ["a b"]), ("t", 8 << 20, ["<"]), ("t", 8 << 20, [String(repeating: "a", count: 61)]),
     ] as [(String, Int64, [String])])
-  func othersAreNotRead(token: String, length: Int64, tags: [String]) {
+  func malformedPartsAreNotRead(token: String, length: Int64, tags: [String]) {
     #expect(UploadedParts(token: token, length: length, tags: tags, ofSize: 20 * mib) == nil)
   }
 

@@ -6,7 +6,7 @@ struct LocalTimeTests {
     LocalTime(year: year, month: month, day: day, hour: hour, minute: minute)
   }
 
-  @Test func whatIsEarlierThanTheDayBelongsToTheDayBefore() {
+  @Test func timesBeforeTheStartOfADayBelongToTheDayBefore() {
     #expect(time(5, 59).eventDate(dayStart: 360) == "2026-02-28")
     #expect(time(6, 0).eventDate(dayStart: 360) == "2026-03-01")
     #expect(time(0, 0).eventDate(dayStart: 0) == "2026-03-01")
@@ -24,7 +24,7 @@ struct LocalTimeTests {
     }
   }
 
-  @Test func itIsWrittenForFormsAndFileNames() {
+  @Test func aTimeIsWrittenForFormsAndFileNames() {
     #expect(time(9, 5).date == "2026-03-01")
     #expect(time(9, 5).time == "09-05")
   }

@@ -19,7 +19,7 @@ struct ModificationTimeDoubtTests {
     }
   }
 
-  @Test func onlyOneThatWasNeverSetMeansTodayAndOnlyBySetClock() {
+  @Test func aTimeThatWasNeverSetMeansTodayIfTheClockIsRight() {
     let now = ModificationTimeDoubtTests.now
     #expect(ModificationTimeDoubt.neverSet.meansToday(now: Limits.builtOn))
     #expect(!ModificationTimeDoubt.neverSet.meansToday(now: Limits.builtOn - 1))

@@ -55,7 +55,7 @@ struct TimestampTests {
       (-62_162_121_600_000, "0000-02-29T00:00:00.000Z"), (253_402_300_800_000, "9999-12-31T23:59:59.999Z"),
       (Int64.max, "9999-12-31T23:59:59.999Z"),
     ] as [(Int64, String)])
-  func whatTheFormatCannotExpressBecomesItsLimit(milliseconds: Int64, text: String) {
+  func valuesThatTheFormatCannotExpressBecomeItsLimit(milliseconds: Int64, text: String) {
     #expect(Timestamp.text(milliseconds: milliseconds) == text)
   }
 

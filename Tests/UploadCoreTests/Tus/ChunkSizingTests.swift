@@ -57,7 +57,7 @@ struct ChunkSizingTests {
   /// Nothing is learned from a request that was stored completely but whose response was lost, nor from one of which little was
   /// sent.
   @Test(arguments: [(8 << 20, 8 << 20), (0, 0), (0, 262_143)] as [(Int64, Int64)])
-  func anInterruptionThatTellsNothingChangesNothing(kept: Int64, sent: Int64) {
+  func anInterruptionWithoutInformationChangesNothing(kept: Int64, sent: Int64) {
     var unknown = ChunkSizing()
     unknown.interrupted(kept: kept, arrived: sent, requestLength: 8 * mebibyte)
     #expect(unknown.next(remaining: plenty) == 8 * mebibyte)
@@ -67,14 +67,14 @@ struct ChunkSizingTests {
     #expect(streaming.next(remaining: plenty) == plenty)
   }
 
-  @Test func aServerThatKeptPartsAndDoesNoLongerIsNotTrusted() {
+  @Test func aServerThatNoLongerKeepsPartsIsNotTrusted() {
     var sizing = ChunkSizing()
     sizing.interrupted(kept: 5, arrived: 10, requestLength: 8 * mebibyte)
     sizing.interrupted(kept: 0, arrived: 262_144, requestLength: gibibyte)
     #expect(sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
-  @Test func behindAnInterruptionRequestsAreShortAgain() {
+  @Test func requestsAreShortAgainAfterAnInterruption() {
     var sizing = ChunkSizing()
     _ = store(gibibyte, with: &sizing)
     #expect(sizing.next(remaining: plenty) == 90 * mebibyte)

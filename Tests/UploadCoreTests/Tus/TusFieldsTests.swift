@@ -106,7 +106,7 @@ struct TusCapabilitiesTests {
   }
 
   @Test(arguments: ["", "0", "-1", "1e9", "many", "99999999999999999999", " "])
-  func aLimitThatIsNoneLimitsNothing(text: String) throws {
+  func anInvalidLimitLimitsNothing(text: String) throws {
     let offer = try offer(["Tus-Version": "1.0.0", "Tus-Max-Size": text])
     #expect(offer.maximumSize == nil)
   }

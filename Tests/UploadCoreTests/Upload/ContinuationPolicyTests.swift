@@ -5,7 +5,7 @@ import Testing
 struct ContinuationPolicyTests {
   private let sent = SentPart(length: 60, sha256: "ab", statusTime: StatusTime(seconds: 6, nanoseconds: 7))
 
-  @Test func whatTheServerHasIsComparedAsFarAsItIsKnown() {
+  @Test func thePartOnTheServerIsComparedAsFarAsItIsKnown() {
     func decide(_ doubt: FileDoubt?, _ sent: SentPart?, _ offset: Int64) -> ContinuationPolicy.Decision {
       ContinuationPolicy.decide(doubt, sent: sent, offset: offset, size: 100, digestDecides: false)
     }
@@ -15,7 +15,7 @@ struct ContinuationPolicyTests {
     #expect(decide(.replaced, sent, 61) == .startOver && decide(.replaced, nil, 1) == .startOver)
   }
 
-  @Test func whereOnlyTheDigestDecidesItHasTheBeginningFirst() {
+  @Test func theDigestReadsTheBeginningFirstIfItAloneDecides() {
     func decide(_ doubt: FileDoubt?, _ sent: SentPart?, _ offset: Int64) -> ContinuationPolicy.Decision {
       ContinuationPolicy.decide(doubt, sent: sent, offset: offset, size: 100, digestDecides: true)
     }

@@ -4,7 +4,7 @@ import UploadCore
 /// What follows from the outcome of a form, beside the conversations in `Transcripts/form`.
 struct FormTests {
   /// Before a file is removed because of its delivery.
-  @Test func whatNothingProvesIsNotTrusted() throws {
+  @Test func aResponseWithoutProofIsNotTrusted() throws {
     var after = AfterDelivery()
     after.trustsServer = true
     var record = UploadRecord.sample(identity(size: 3))

@@ -5,7 +5,7 @@ import UploadCore
 struct MachineFuzzTests {
   /// Every event in every state: 20,000 uploads and removals.
   @Test(arguments: [false, true])
-  func whateverHappensTheMachineKeepsItsPromises(hasStrangersOnly: Bool) throws {
+  func theMachineKeepsItsPromisesWhateverHappens(hasStrangersOnly: Bool) throws {
     var ends: [String: Int] = [:]
     for seed in 0..<UInt64(10_000) {
       var run = try FuzzedRun(seed: seed, hasStrangersOnly: hasStrangersOnly)

@@ -50,7 +50,7 @@ struct RedirectsTests {
     #expect(throws: circle) { try redirects.follow(from: try uri("https://hive/b"), to: "/a", isPermanent: false) }
   }
 
-  @Test func fiveInARowAreFollowedAndNoMore() throws {
+  @Test func fiveRedirectsInARowAreFollowedAndNoMore() throws {
     var redirects = Redirects()
     for index in 0..<5 {
       try redirects.follow(from: try uri("https://hive/\(index)"), to: "/\(index + 1)", isPermanent: false)

@@ -67,7 +67,7 @@ struct UploadMachineTests {
     ]
   }
 
-  @Test func theRowsAreInTheStatesThatTheyAreCalledBy() throws {
+  @Test func eachRowIsInTheStateThatItNames() throws {
     for row in try rows() {
       #expect(String(describing: row.machine.state).prefix { $0 != "(" } == row.state)
     }
@@ -148,7 +148,7 @@ struct UploadMachineTests {
 
   /// Of an attempt that ends while it reads what an earlier process has sent, the record keeps no more than it has.
   @Test(arguments: [SentPart(length: 60, sha256: "ab"), nil])
-  func itSaysWhileItReadsABeginningOfWhichNothingIsKnown(sent: SentPart?) throws {
+  func progressIsReportedWhileAnUnknownBeginningIsRead(sent: SentPart?) throws {
     var previous = UploadPlan.PreviousState()
     (previous.location, previous.offset, previous.sent) = (try TargetURI("https://hive/files/1"), 42, sent)
     var machine = try UploadMachine.upload(to: .tusServer, previous: previous, configure: { $0.computesDigest = true })

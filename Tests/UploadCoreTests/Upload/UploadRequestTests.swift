@@ -9,7 +9,7 @@ struct UploadRequestTests {
   }
 
   /// Later it tells whether the file is still the recording that was sent.
-  @Test func whatAWatcherFoundOrWhatIsToBeRemovedHasADigest() throws {
+  @Test func recordingsOfAWatcherOrToBeRemovedHaveADigest() throws {
     #expect(try !computes { _ in })
     #expect(try computes { $0.computesDigest = true })
     #expect(try computes { $0.needsRecord = true })

@@ -153,7 +153,7 @@ struct LikelySoftwareTests {
     #expect(software(200, "<html><body>It works!</body></html>") == .unknown)
   }
 
-  @Test func nothingIsNobodys() {
+  @Test func anAnswerWithoutTracesHasNoAuthor() {
     #expect(software(413) == .unknown && LikelySoftware.unknown.name == nil)
     #expect(software(500, "\u{FF}\u{FE}<") == .unknown)
   }
@@ -170,13 +170,13 @@ struct LikelySoftwareTests {
     (.tus, "-max-size"), (.cloudflare, "100 MB"), (.caddy, "max_size"), (.haproxy, "req.body_size"),
     (.squid, "request_body_max_size"), (.liteSpeed, "maxReqBodySize"), (.lighttpd, "max-request-size"),
     (.iis, "maxAllowedContentLength"),
-  ]) func whoeverFindsARequestTooLargeHasASetting(software: LikelySoftware, setting: String) throws {
+  ]) func everyProgramThatFindsARequestTooLargeHasASetting(software: LikelySoftware, setting: String) throws {
     let remedy = try #require(software.remedy(status: 413))
     #expect(ASCII.contains(bytes(remedy), setting))
   }
 
   @Test(arguments: [(LikelySoftware.php, 413), (.cloudflare, 413), (.cloudflare, 524)])
-  func onlyWhoMayUseTusIsToldTo(software: LikelySoftware, status: Int) throws {
+  func onlyUsersWhoMayUseTusAreToldTo(software: LikelySoftware, status: Int) throws {
     let elsewhere = try #require(software.remedy(status: status, to: .otherForm))
     #expect(!elsewhere.contains("tus") && elsewhere.hasSuffix("."))
     #expect(software.remedy(status: status, to: .gigHiveForm)?.contains("over tus") == true)

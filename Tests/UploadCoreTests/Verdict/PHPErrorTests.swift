@@ -33,9 +33,9 @@ struct PHPErrorTests {
   }
 
   @Test(arguments: ["", "<b>Warning</b>:  no", "Fatal error", "a fatal error: no", "<b>Fatal error"])
-  func otherTextsAreNone(page: String) { #expect(PHPError.text(in: bytes(page)) == nil) }
+  func otherTextsAreNotErrorsOfPHP(page: String) { #expect(PHPError.text(in: bytes(page)) == nil) }
 
-  @Test func whatIsShownIsPrintableBoundedAndRedacted() throws {
+  @Test func theQuotedErrorIsPrintableBoundedAndRedacted() throws {
     var secrets = Secrets()
     secrets.add(.bearer(token: "QQQQQQQQ"))
     let page = "<b>Fatal error</b>:  \u{1B}[2J QQQQQQQQ\n" + String(repeating: "x ", count: 9000) + "<br />"

@@ -98,7 +98,7 @@ struct UploadConfirmationTests {
     }
   }
 
-  @Test func whatAPlainEndpointSaysOfTheFileIsHeldAgainstIt() throws {
+  @Test func theDigestThatAPlainEndpointStatesIsCompared() throws {
     #expect(try plain(200, #"{"checksum_sha256":"\#(ours)"}"#).isChecksumVerified)
     #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: other)) {
       try plain(200, #"{"checksum_sha256":"\#(other)"}"#)

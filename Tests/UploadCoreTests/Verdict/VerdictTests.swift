@@ -45,7 +45,7 @@ struct VerdictTests {
     #expect(tus(status) == .somebodyElse(status: status))
   }
 
-  @Test func withProofItIsTheServers() {
+  @Test func aResponseWithProofIsTheServers() {
     #expect(tus(204, [VerdictTests.proof]) == .tus(.success(status: 204)))
     #expect(tus(403, [VerdictTests.proof]) == .tus(.refused(status: 403)))
     #expect(tus(500, [VerdictTests.proof]) == .tus(.refused(status: 500)))
@@ -94,7 +94,7 @@ struct VerdictTests {
   @Test(
     arguments: [200, 204, 403, 404, 410, 500],
     ["", "<html>Welcome</html>", "{}", "[]", #"{"error":"Not Found"}"#, #"{"success":true"#])
-  func whatIsNotGigHivesDeletesNothing(status: Int, text: String) {
+  func aResponseThatIsNotGigHivesDeletesNothing(status: Int, text: String) {
     #expect(deletion(status, text) == .somebodyElse(status: status))
   }
 
@@ -131,7 +131,7 @@ struct VerdictTests {
 
   // MARK: Finalize
 
-  @Test func whatFinalizeSaysOfTheUploadToken() {
+  @Test func refusalsOfFinalizeForTheUploadToken() {
     #expect(
       finalize(404, #"{"error":"Not Found","message":"Invalid or expired upload token"}"#)
         == .gigHive(.guestTokenUnknown))
@@ -144,7 +144,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [400, 404, 410])
-  func whatFinalizeSaysOfAnUploadThatItDoesNotFind(status: Int) {
+  func refusalsOfFinalizeForAnUploadThatItDoesNotFind(status: Int) {
     #expect(finalize(status, #"{"error":"Bad Request","message":"Upload not found"}"#) == .gigHive(.uploadUnknown))
   }
 
@@ -164,7 +164,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [400, 403, 404], ["", "<html>Upload not found</html>", #"{"message":"Upload not found"}"#, "[]"])
-  func whatIsNotGigHivesIsFromSomethingElse(status: Int, text: String) {
+  func aResponseThatIsNotGigHivesIsFromSomethingElse(status: Int, text: String) {
     #expect(finalize(status, text) == .somebodyElse(status: status))
   }
 
@@ -189,7 +189,7 @@ struct VerdictTests {
 
   // MARK: HTTPInstruction
 
-  @Test func whatAnAnswerTellsAnyClientToDo() {
+  @Test func anAnswerGivesTheSameInstructionToAnyClient() {
     func instruction(_ status: Int, expectedContinue: Bool = false) -> HTTPInstruction {
       Answer(status: status, fields: [Field("Location", "/x")]).instruction(expectedContinue: expectedContinue)
     }

@@ -30,7 +30,7 @@ struct ExistingFilesTests {
     #expect(existing.contains(700) { Array(keys[$0]) } == false)
   }
 
-  @Test func whatCannotBeReadIsNotKnown() {
+  @Test func filesOfADamagedListAreNotKnown() {
     #expect(ExistingFiles([1], unread: []).contains(1) { _ in nil } == nil)
   }
 

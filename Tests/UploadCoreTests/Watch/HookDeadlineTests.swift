@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct HookDeadlineTests {
-  @Test func whatHangsIsAskedToEndAndThenKilled() {
+  @Test func aProgramThatHangsIsAskedToEndAndThenKilled() {
     var deadline = HookDeadline(now: 1000, limit: 50, grace: 7)
     #expect(deadline.due == 1050)
     #expect(deadline.step(now: 1049) == .nothing && !deadline.isOver)
@@ -11,12 +11,12 @@ struct HookDeadlineTests {
     #expect(deadline.step(now: 1057) == .kill)
   }
 
-  @Test func whatOutlivesThatIsKilledAgain() {
+  @Test func aProgramThatSurvivesIsKilledAgain() {
     var deadline = HookDeadline(now: 0, limit: 1, grace: 1)
     #expect([1, 2, 3, 4].map { deadline.step(now: $0) } == [.terminate, .kill, .kill, .kill])
   }
 
-  @Test func ofALateWakeUpTheProgramStillHasItsGrace() {
+  @Test func aProgramHasItsGracePeriodAlsoAfterALateWakeUp() {
     var deadline = HookDeadline(now: 0, limit: 10, grace: 5)
     #expect(deadline.step(now: 1000) == .terminate)
     #expect(deadline.step(now: 1004) == .nothing && deadline.step(now: 1005) == .kill)

@@ -42,7 +42,7 @@ struct HookQueueTests {
     #expect(queue.takeDroppedCount() == 1)
   }
 
-  @Test func whatIsAbandonedIsCounted() {
+  @Test func droppedNoticesAreCounted() {
     var queue = HookQueue(limit: 2)
     for message in ["one", "two", "three"] { queue.add(WatchNotice(.delivered, message), unixMilliseconds: 0) }
     queue.abandon()

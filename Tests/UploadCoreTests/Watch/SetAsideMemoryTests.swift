@@ -61,7 +61,7 @@ struct SetAsideMemoryTests {
   }
 
   @Test(arguments: [Reattempt.soon, .rarely])
-  func itIsTriedWhenItIsDue(again: Reattempt) {
+  func aRecordingSetAsideIsTriedWhenItIsDue(again: Reattempt) {
     let due = again == .soon ? hour : 7 * day
     var station = restarted(again)
     let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
@@ -87,7 +87,7 @@ struct SetAsideMemoryTests {
   }
 
   /// As for a card that is not there yet.
-  @Test func whatIsNotThereIsRememberedToo() throws {
+  @Test func missingFilesAreRememberedToo() throws {
     var machine = WatchMachine(.init(settleMilliseconds: 0), seed: 1)
     let memory = try memory(.rarely, failures: 1)
     machine.remember([memory], now: 0, unixSeconds: 1000)
@@ -100,7 +100,7 @@ struct SetAsideMemoryTests {
   }
 
   /// The clock of a board may be set after a minute. Nothing is sent until then.
-  @Test func whatWasFoundBeforeIsSetAsideToo() throws {
+  @Test func recordingsThatWereFoundBeforeAreSetAsideToo() throws {
     var machine = WatchMachine(.init(settleMilliseconds: 0), seed: 1)
     let file = WatchedFile(key: .max, size: 1, modifiedSeconds: 0, writers: .noWriter)
     machine.noteInspection([1], .file(file), now: 5)

@@ -10,7 +10,7 @@ struct SpaceKeeperTests {
     keeper.check(free: free, mayClean: mayClean, now: now)
   }
 
-  @Test mutating func withEnoughSpaceItChecksOnlyWhenSomethingHappens() {
+  @Test mutating func withEnoughSpaceNothingIsCheckedUnlessSomethingHappens() {
     #expect(keeper.due == .min)
     let steps = [check(100, at: 0), check(101, at: 1), check(nil, at: 2)]
     #expect(steps == [.nothing, .nothing, .nothing] && keeper.due == nil)
@@ -21,7 +21,7 @@ struct SpaceKeeperTests {
     #expect(keeper.due == .min)
   }
 
-  @Test mutating func whenItRunsShortItCleansOnceAtATime() {
+  @Test mutating func oneCleanupRunsAtATimeWhenSpaceRunsShort() {
     let step = check(99, at: 0)
     #expect(step == .clean && keeper.due == nil)
     keeper.checkSoon()
@@ -30,13 +30,13 @@ struct SpaceKeeperTests {
     #expect(!isNews && !keeper.isShort && keeper.due == 5)
   }
 
-  @Test mutating func whatRemovalsNeedIsReservedAtMostOnceAMinute() {
+  @Test mutating func theReserveForRemovalsIsRenewedAtMostOnceAMinute() {
     var isTaken: [Bool] = []
     for now in [0, 1, minute - 1, minute, minute + 1, 3 * minute] { isTaken.append(keeper.takeReservation(now: now)) }
     #expect(isTaken == [true, false, false, true, false, true])
   }
 
-  @Test mutating func whileAnotherDirectoryIsCleanedItWaits() {
+  @Test mutating func aDirectoryWaitsWhileAnotherOneIsCleaned() {
     let step = check(99, at: 0, mayClean: false)
     #expect(step == .nothing && keeper.due == minute)
   }
@@ -53,7 +53,7 @@ struct SpaceKeeperTests {
   }
 
   /// A snapshot still has the content of what was removed, for example.
-  @Test mutating func spaceThatIsNotFreedIsToldOnceAndCostsOtherRecordingsOnlyAfterTenMinutes() {
+  @Test mutating func spaceThatIsNotFreedIsReportedOnceAndCostsOtherRecordingsOnlyAfterTenMinutes() {
     var steps: [SpaceKeeper.Step] = []
     for now in (0...20).map({ $0 * minute }) {
       let step = check(90, at: now)
@@ -69,7 +69,7 @@ struct SpaceKeeperTests {
   }
 
   /// What was removed was enough, but a recording in progress has taken part of the space.
-  @Test mutating func whatIsWrittenMeanwhileIsNoReasonToWait() {
+  @Test mutating func bytesWrittenDuringARemovalAreNoReasonToWait() {
     _ = check(90, at: 0)
     _ = keeper.ended(isEnough: true, now: 5)
     let steps = [check(95, at: 5), check(40, at: 5 + minute)]
@@ -83,7 +83,7 @@ struct SpaceKeeperTests {
     #expect(steps == [.nothing, .notFreed, .clean])
   }
 
-  @Test mutating func aShortageIsToldOnceAndItsEndToo() {
+  @Test mutating func aShortageAndItsEndAreReportedOnce() {
     var news: [Bool] = []
     for now in [0, 10 * minute, 20 * minute] {
       let step = check(50, at: now)

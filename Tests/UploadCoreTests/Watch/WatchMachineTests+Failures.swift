@@ -65,14 +65,14 @@ extension WatchMachineTests {
     }
   }
 
-  @Test func whatAnotherProcessWorksOnSaysSo() {
+  @Test func aRecordingThatAnotherProcessWorksOnIsReportedAsSuch() {
     var station = station(WorkerEvent.Failure("busy.", exitCode: Int64(ExitCode.conflict), .file), of: ["/a.wav"])
     while station.machine.report.totals.failedCount == 0 { station.run(until: station.now + 1000) }
     let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
     #expect(shown.postponed.map { $0.message } == ["busy."] && shown.waitingCount == 1)
   }
 
-  @Test func whatIsSetAsideSaysUntilWhen() {
+  @Test func aRecordingThatIsSetAsideHasADate() {
     var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, again: .rarely), of: ["/a.wav"])
     station.run(until: 10 * minute)
     #expect(station.notices.last?.message == "no. It is set aside until it changes, for 7 d at most.")
@@ -100,7 +100,7 @@ extension WatchMachineTests {
     #expect(setAsideCount() == 0)
   }
 
-  @Test func whatIsSetAsideIsBounded() {
+  @Test func theNumberOfRecordingsSetAsideIsLimited() {
     var machine = WatchMachine(.init(settleMilliseconds: 0, jobs: 4096), seed: 1)
     let failure = WorkerEvent.Kind.failed(.init("no.", exitCode: 7, .file, status: 400, again: .rarely))
     machine.workerStarted()
@@ -138,7 +138,7 @@ extension WatchMachineTests {
       station.machine.candidates.isEmpty && station.machine.leftAlone.setAside.isEmpty && station.deliveries.isEmpty)
   }
 
-  @Test func wrongCredentialsPauseAndAreToldOnce() {
+  @Test func wrongCredentialsPauseAndAreReportedOnce() {
     var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a", "/b", "/c"])
     station.run(until: 24 * 60 * minute)
     #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
@@ -184,7 +184,7 @@ extension WatchMachineTests {
     #expect(station.isComplete)
   }
 
-  @Test func anOutageIsWaitedOutWithLessAndLessAttempts() {
+  @Test func anOutageIsWaitedOutWithFewerAndFewerAttempts() {
     var station = SimulatedStation()
     station.isNetworkUp = false
     for number in 0..<100 { station.write("/\(number)") }
@@ -198,7 +198,7 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.count(.resumed) == 1)
   }
 
-  @Test func whatTheServerStumblesOverDoesNotHoldUpOthers() {
+  @Test func aRecordingThatMakesTheServerFailDoesNotHoldUpOthers() {
     let failure = WorkerEvent.Failure("500.", exitCode: 9, .network, status: 500)
     var station = station(failure, of: ["/a"], writing: ["/b", "/c", "/d"])
     station.run(until: 60 * minute)
@@ -270,7 +270,7 @@ extension WatchMachineTests {
     #expect(nextAttempt(machine) == 10_001 && machine.candidates[0].extraFrom == 0)
   }
 
-  @Test func aPersonsWishAllowsOneMoreAtOnce() {
+  @Test func aRequestOfAPersonAllowsOneMoreFullSendAtOnce() {
     var machine = postponed(size: 1000)
     machine.retryEverything(now: minute)
     #expect(nextAttempt(machine) == minute)

@@ -26,7 +26,7 @@ struct WatchMachineTests {
     #expect(station.isComplete && station.deliveries.count == 1)
   }
 
-  @Test func whatIsWrittenIsNotGiven() {
+  @Test func aRecordingThatIsBeingWrittenIsNotSent() {
     var station = SimulatedStation()
     station.write("/live.wav", for: 60 * minute)
     station.inspect(Array("/live.wav".utf8))
@@ -53,7 +53,7 @@ struct WatchMachineTests {
     #expect(station.isComplete && station.deliveries.count == 2 && station.count(.setAside) == 0)
   }
 
-  @Test func nothingIsGivenWhileNobodyCanTellWhetherItIsWritten() {
+  @Test func noRecordingIsSentWhileItsWritersAreUnknown() {
     var station = SimulatedStation()
     station.write("/a.wav")
     station.cannotOpenFiles = true
@@ -64,7 +64,7 @@ struct WatchMachineTests {
     #expect(station.isComplete)
   }
 
-  @Test func whatCannotBeExaminedNowIsNeitherLostNorGiven() {
+  @Test func aFileThatCannotBeExaminedNowIsNeitherLostNorSent() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .noWriter)
     for now: Int64 in [0, 1000] { machine.noteInspection([1], .file(file), now: now) }
@@ -165,7 +165,7 @@ struct WatchMachineTests {
     #expect(!machine.isKnown(5, at: Array("/card/a.wav".utf8)))
   }
 
-  @Test func whereWritersCannotBeSeenItTakesFiveMinutes() {
+  @Test func settlingTakesFiveMinutesIfWritersCannotBeSeen() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .undetectable(SystemError(code: 22)))
     machine.noteInspection([1], .file(file), now: 0)
@@ -196,7 +196,7 @@ struct WatchMachineTests {
     }
   }
 
-  @Test func whyARecordingFailedIsSaidAlsoIfItIsGone() {
+  @Test func theReasonOfAFailureIsReportedAlsoIfTheFileIsGone() {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
     let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .noWriter)
     for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
@@ -300,7 +300,7 @@ struct WatchMachineTests {
     #expect(station.machine.removals.count == 0)
   }
 
-  @Test func whatIsKeptForGoodIsNotLookedAtAgain() {
+  @Test func aFileThatIsKeptForGoodIsNotExaminedAgain() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     deliverAndKeep(&machine, isTemporary: false)
     #expect(machine.next(now: 1000) == .wait(until: .max))

@@ -71,7 +71,7 @@ struct WatchMetricsTests {
     }
   }
 
-  @Test func aShortageIsOne() {
+  @Test func aShortageOfSpaceHasTheValueOne() {
     var snapshot = WatchSnapshot.sample
     snapshot.groups[0].directories[0].isSpaceShort = true
     #expect(snapshot.metrics.contains("gighive_upload_directory_space_short{directory=\"/srv/recordings\"} 1\n"))

@@ -45,13 +45,13 @@ struct WatchNoticeTextTests {
     #expect(message.hasSuffix("PrivateTmp= has a /tmp of its own.") == isTold)
   }
 
-  @Test func whatCouldNotBeScannedIsNamedWithItsDirectory() {
+  @Test func placesThatCouldNotBeScannedAreNamedWithTheirDirectory() {
     let message = "/c was not scanned completely: /c/d cannot be read."
     let notice = WatchNotice.incomplete("/c", "/c/d", "cannot be read")
     #expect(notice == WatchNotice(.warning, message, .warning, path: Array("/c".utf8)))
   }
 
-  @Test func whatIsNotKnownIsNotSet() {
+  @Test func unknownVariablesAreNotSet() {
     let variables = WatchNotice(.paused, "401", .error).environment(unixMilliseconds: 0)
     #expect(
       text(variables) == [

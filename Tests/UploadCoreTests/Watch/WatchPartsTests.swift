@@ -53,7 +53,7 @@ struct DestinationHealthTests {
 }
 
 struct KnownFilesTests {
-  @Test func itKnowsWhatItWasToldAndForgetsOnlyWhenItIsFull() {
+  @Test func filesAreForgottenOnlyWhenTheListIsFull() {
     var known = KnownFiles()
     let keys = (0..<100_000).map { WatchedFile.key([], [UInt64($0)]) }
     for key in keys { known.insert(key) }
@@ -93,7 +93,7 @@ struct WatchHistoryTests {
     #expect(assigned.map { $0?.totals.deliveredCount } == [2, 1, nil, nil])
   }
 
-  @Test func whatTheOtherOneStillDoesCountsToo() {
+  @Test func uploadsThatTheFormerGroupStillDoesCountToo() {
     var (former, next) = (machine(5), machine(0))
     next.add(former.takeHistory(destination: "", directories: []))
     #expect(former.report.totals == WatchSnapshot.Totals())
@@ -161,8 +161,9 @@ struct WorkerEventTests {
     #expect(event(#"{"event":"start","file":"/x","file_percent":"/%E"}"#) == nil)
   }
 
-  @Test(arguments: ["", "x", "[]", "{}", #"{"event":5}"#, #"{"event":"start""#]) func othersAreNoEvents(_ text: String)
-  {
+  @Test(arguments: ["", "x", "[]", "{}", #"{"event":5}"#, #"{"event":"start""#]) func otherLinesAreNotEvents(
+    _ text: String
+  ) {
     #expect(event(text) == nil)
   }
 

@@ -49,14 +49,14 @@ struct WatchTableTests {
     for number in 1...50 { #expect(owners(Int32(number)) == [number]) }
   }
 
-  @Test mutating func theyAreBoundedButAnotherOwnerNeedsNoRoom() {
+  @Test mutating func theNumberOfWatchesIsLimitedButAnotherOwnerNeedsNoRoom() {
     let last = Int32(Limits.watchedDirectoryCount)
     for number in 1...last { _ = table.add(number, owner: 0, path: "/rec", scan: 0) }
     let isAdded = [last + 1, last].map { table.add($0, owner: 1, path: "/rec", scan: 0) }
     #expect(isAdded == [false, true])
   }
 
-  @Test mutating func whatAnEventMeansDependsOnWhatIsWatched() {
+  @Test mutating func theMeaningOfAnEventDependsOnWhatIsWatched() {
     _ = table.add(5, owner: 0, path: "/rec", scan: 1)
     _ = table.add(5, owner: 1, nameOf: "/rec/card")
     func changes(_ event: WatchTable.Event, _ name: String) -> [WatchTable.Change] {
@@ -96,7 +96,7 @@ struct ScanFailuresTests {
     #expect(other == .new)
   }
 
-  @Test mutating func whatNoLongerFailsIsForgotten() {
+  @Test mutating func placesThatNoLongerFailAreForgotten() {
     _ = failures.note("/rec/a", "denied", scan: 1)
     failures.scanEnded(1)
     #expect(failures.contains("/rec/a"))
@@ -106,7 +106,7 @@ struct ScanFailuresTests {
     #expect(again == .new)
   }
 
-  @Test mutating func thatThereAreTooManyIsNewOnce() {
+  @Test mutating func anExcessOfFailuresIsReportedOnce() {
     for number in 0..<Limits.watchScanFailureCount {
       _ = failures.note(LocalPath(bytes: [UInt8](String(number).utf8)), "", scan: 1)
     }

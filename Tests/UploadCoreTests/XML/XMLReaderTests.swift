@@ -39,11 +39,11 @@ struct XMLReaderTests {
     "<1/>", "< a/>", "<-a/>", "<a><!-- </a>", "<a><![CDATA[ </a>", "<a><? </a>", "<", "<a", "<a b=\"\"c=\"\"/>",
     "<a / >",
   ])
-  func whatIsNotWellFormedIsRefused(text: String) {
+  func malformedXMLIsRefused(text: String) {
     #expect(throws: XMLError.self) { try events(text) }
   }
 
-  @Test func limitsHold() throws {
+  @Test func nestingAndDocumentTypesAreLimited() throws {
     let depth = Limits.xmlDepth
     func nested(_ count: Int) -> String {
       String(repeating: "<a>", count: count) + String(repeating: "</a>", count: count)

@@ -52,7 +52,7 @@ struct CallerOutputTests {
     #expect(run(3, output) == 3 && output.writes >= 5)
   }
 
-  @Test func whatIsHeldBackIsAskedForAgainInTime() {
+  @Test func aHeldMachineIsAskedForAgainInTime() {
     var asked = 0
     let output = ScriptedOutput { _, now in
       asked += 1
@@ -70,7 +70,7 @@ struct CallerOutputTests {
     #expect(run(10, output) == 2)
   }
 
-  @Test func whatIsHeldBackIsCancelledLikeEverythingElse() {
+  @Test func aHeldMachineIsCancelledLikeAnyOther() {
     let cancellation = Cancellation()
     let output = ScriptedOutput { _, _ in
       cancellation.cancel()

@@ -67,7 +67,7 @@ struct InvalidConfigurationTests {
     }
   }
 
-  @Test func nothingAtATimeAndNoByteARequestOrSecondAreNoUploads() throws {
+  @Test func noJobsAndNoBytesPerRequestOrSecondAreRefused() throws {
     try expectRefused("chunkLength", 0) { $0.request.chunkLength = 0 }
     try expectRefused("rateLimit", 0) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(0)) }
     try expectRefused("jobs", 0, jobs: 0) { _ in }

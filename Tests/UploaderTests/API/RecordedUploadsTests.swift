@@ -102,7 +102,7 @@ struct RecordedUploadsTests {
     #expect(try uploader.delete(found.id) == .done)
   }
 
-  @Test func whatTheServerGaveNoTokenForIsNotDeleted() throws {
+  @Test func aRecordingWithoutADeleteTokenIsNotDeleted() throws {
     let server = LoopbackServer([])
     let found = try deliver(to: server, token: nil)
     #expect(try uploader.delete(found.id) == .hasNoDeleteToken)
@@ -143,7 +143,7 @@ struct RecordedUploadsTests {
   }
 
   /// Where a person must look first, only a person's decision sends it again.
-  @Test func whatMayBeStoredIsResumedOnRequestOnly() throws {
+  @Test func anUploadThatMayBeStoredIsResumedOnlyOnRequest() throws {
     let server = LoopbackServer([[.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]])
     do {
       let kept = try bench.openRecord(file(), endpoint: server.url)
@@ -160,7 +160,7 @@ struct RecordedUploadsTests {
   }
 
   @Test(arguments: ["", "../../etc", "5E1F0A77", "5e1f0a7", "5e1f0a77"])
-  func whatIsNoRecordIsNotFound(id: String) throws {
+  func anUploadWithoutARecordIsNotFound(id: String) throws {
     _ = try bench.open()
     #expect(throws: UploadError.state(.noSuchRecord(id))) { try uploader.cancel(id) }
     #expect(throws: UploadError.state(.noSuchRecord(id))) { try uploader.delete(id) }

@@ -64,7 +64,7 @@ struct ConnectionRaceTests {
   }
 
   /// A network that cannot be reached says nothing about the server: TCP to a multicast address never can.
-  @Test func whenAllFailTheFirstThatCouldBeReachedSaysWhy() throws {
+  @Test func ifAllAddressesFailTheFirstThatWasReachedGivesTheReason() throws {
     let (first, second) = (Listener.closedPort, Listener.closedPort)
     let (refused, unreachable) = (SystemError(code: 111), SystemError(code: 101))
     let rows: [([(host: String, port: UInt16)], String, SystemError)] = [

@@ -152,7 +152,7 @@ struct ConnectorTests {
     #expect(throws: UploadError.addressExcluded(host: "127.0.0.1", isIPv6: false)) { _ = try settle(connector) }
   }
 
-  @Test func whatEndsAProxysWorkIsCalledThat() throws {
+  @Test func eachWayInWhichAProxyFailsHasItsOwnError() throws {
     let proxy = Listener()
     let name = "127.0.0.1:\(proxy.port)"
     let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
@@ -178,7 +178,7 @@ struct ConnectorTests {
     }
   }
 
-  @Test func whatEndsAHandshakeIsCalledThat() throws {
+  @Test func eachWayInWhichAHandshakeFailsHasItsOwnError() throws {
     let server = Listener()
     let name = "127.0.0.1:\(server.port)"
     let noTLS = "HTTP/1.1 400 Bad Request\r\n\r\n"

@@ -124,7 +124,7 @@ struct TLSStreamTests {
   }
 
   @Test(arguments: [true, false])
-  func whatTheSocketDoesNotTakeIsHeldAndPassedOnLater(sendsFile: Bool) throws {
+  func bytesThatTheSocketDoesNotTakeAreHeldAndPassedOnLater(sendsFile: Bool) throws {
     let (stream, peer) = try connected(sendsFile: sendsFile)
     let content = recording(8 << 20)
     let taken = try write(content, to: stream)

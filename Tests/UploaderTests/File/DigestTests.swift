@@ -66,7 +66,7 @@ struct FileDigestTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func theResultStaysTheSame() throws {
+  @Test func theDigestsResultStaysTheSame() throws {
     let digest = try FileDigest()
     update(digest, 0..<1000)
     let first = try digest.finish()

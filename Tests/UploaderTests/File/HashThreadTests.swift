@@ -13,7 +13,7 @@ struct HashThreadTests {
     _ = shim_poll(&entry, 1, -1)
   }
 
-  @Test func itDigestsInOrder() throws {
+  @Test func runsAreDigestedInOrder() throws {
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     content.withUnsafeBytes { content in
@@ -27,7 +27,7 @@ struct HashThreadTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func whatIsInFlightComesBeforeWhatIsDigestedAtOnce() throws {
+  @Test func runsInFlightAreDigestedBeforeNewOnes() throws {
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     content.withUnsafeBytes { content in
@@ -37,7 +37,7 @@ struct HashThreadTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func itTakesOnlySoManyAtATime() throws {
+  @Test func theNumberOfRunsInFlightIsLimited() throws {
     let thread = try #require(HashThread())
     let digest = try Digest(.sha256)
     var taken = 0

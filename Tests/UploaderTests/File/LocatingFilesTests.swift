@@ -14,7 +14,7 @@ struct LocatingFilesTests {
     return record(path: LocalPath(path), device: device).locateFile()
   }
 
-  @Test func whateverIsAtThePathIsPresent() {
+  @Test func anythingAtThePathIsPresent() {
     _ = directory.file("set.wav", bytes("x"))
     #expect(presence(of: directory.path(of: "set.wav")) == .present)
     #expect(presence(of: directory.path(of: "set.wav"), onOtherDevice: true) == .present)

@@ -34,7 +34,7 @@ final class OpenDirectoryTests {
 
   /// With and without openat2(2).
   @Test(arguments: [true, false])
-  func whatIsBelowIsOpenedWithoutLinks(isWalk: Bool) throws {
+  func filesBelowADirectoryAreOpenedWithoutLinks(isWalk: Bool) throws {
     let open: Open = isWalk ? { shim_walk_below($0, $1, $2) } : { shim_open_below($0, $1, $2) }
     for path in ["a", "a/b", "a//b/"] { #expect(try result(open, path, 0) == 0) }
     for path in ["a/b/set.wav", "./a/b/set.wav"] { #expect(try result(open, path, 1) == 0) }

@@ -64,7 +64,7 @@ struct EventLoopTests {
     #expect(quick.extended >= 150 && slow.extended == 0)
   }
 
-  @Test func aLongSearchForTheNextMachineExtendsTheDeadlinesOfThoseAtWork() {
+  @Test func aLongSearchForTheNextMachineExtendsTheDeadlinesOfMachinesAtWork() {
     let first = ScriptedMachine { machine, _, now in
       machine.extended > 0 ? nil : Wait(untilMilliseconds: now + 1)
     }
@@ -82,7 +82,7 @@ struct EventLoopTests {
   }
 
   /// Thousands of delivered files on a slow disk must not stop an upload for a minute.
-  @Test func whatIsSkippedInALongSearchDoesNotHoldUpThoseAtWork() {
+  @Test func aLongSearchThatSkipsDoesNotHoldUpMachinesAtWork() {
     var skipped = 0
     let first = ScriptedMachine { _, _, now in
       skipped < 40 ? Wait(untilMilliseconds: now + 1) : nil
@@ -156,7 +156,7 @@ struct EventLoopTests {
   }
 
   @Test(arguments: [1, 2, 3])
-  func soManyWorkAtATime(count: Int) {
+  func theNumberOfWorkingMachinesIsLimited(count: Int) {
     var working = 0
     var most = 0
     let machines = (0..<9).map { index in
@@ -188,7 +188,7 @@ struct EventLoopTests {
     #expect(machines[0].steps == [[], .readable] && machines[1].steps == [[], .readable])
   }
 
-  @Test func onlyWhatIsWaitedForWakes() {
+  @Test func onlyAwaitedEventsWakeAMachine() {
     let pipe = Pipe()
     pipe.fill()
     let machine = ScriptedMachine { machine, _, now in

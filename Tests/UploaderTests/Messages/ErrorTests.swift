@@ -7,7 +7,7 @@ import Testing
 struct ErrorTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "errors.txt")
 
-  @Test func everyErrorMeansAndSaysWhatIsWritten() throws {
+  @Test func everyErrorHasTheTraitsAndTextsOfTheSnapshot() throws {
     var blocks: [(names: [String], body: String)] = []
     for error in EveryError.samples {
       let (name, body) = (ErrorTests.name(of: error), ErrorTests.body(of: error))
@@ -87,7 +87,7 @@ struct ErrorTests {
     }
   }
 
-  @Test func whatPHPSaysInPlaceOfItsProgramIsQuoted() {
+  @Test func anErrorOfPHPInPlaceOfTheProgramsAnswerIsQuoted() {
     let page = Array("<br />\n<b>Fatal error</b>:  Uncaught Error: no in <b>/a.php</b><br />\n".utf8)
     for (error, status) in [
       (UploadError.unconfirmed(status: 200), 200), (.refused(status: 500, message: "x"), 500),

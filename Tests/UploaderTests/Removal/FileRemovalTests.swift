@@ -83,7 +83,7 @@ struct FileRemovalTests {
   }
 
   @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR])
-  func anybodyWhoHasItOpenKeepsIt(flags: Int32) throws {
+  func aProgramThatHasTheFileOpenKeepsIt(flags: Int32) throws {
     let bench = try Bench()
     let other = bench.open(flags)
     #expect(bench.remove() == .failure(.open))
@@ -95,7 +95,7 @@ struct FileRemovalTests {
   }
 
   /// A lease would delay whoever opens the file while the server is asked.
-  @Test func theQuestionWhoUsesItLeavesNoLease() throws {
+  @Test func askingWhoUsesTheFileLeavesNoLease() throws {
     let bench = try Bench()
     let removal = FileRemoval(
       bench.file, try bench.locked(), .delete, from: bench.parent, trustsSettle: false, mayRemove: nil)
@@ -126,7 +126,7 @@ struct FileRemovalTests {
     #expect(!KeptReason.gone.endsRemoval && !KeptReason.otherFile.endsRemoval && KeptReason.changed.endsRemoval)
   }
 
-  @Test func whoeverIsAskedCanKeepItOrBeginAnUploadThatKeepsIt() throws {
+  @Test func theCallerCanKeepItOrBeginAnUploadThatKeepsIt() throws {
     let bench = try Bench()
     #expect(bench.remove { $0 != "/rec/gig.mp4" } == .failure(.perhapsNeeded))
     #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
@@ -154,7 +154,7 @@ struct FileRemovalTests {
     #expect(bench.remove() == .success(nil))
   }
 
-  @Test func whoLooksForARecordKeepsItForTheMoment() throws {
+  @Test func aProcessThatLooksForARecordKeepsItForTheMoment() throws {
     let bench = try Bench()
     let search = try RecordSearch.locked(bench.state.open(), usesIndex: false)
     #expect(bench.remove() == .failure(.state(.locked(LocalPath(bench.state.path)))))
@@ -299,7 +299,7 @@ struct FileRemovalTests {
   }
 
   /// Where the file system cannot rename without replacing, it has both names for a moment.
-  @Test func ofTwoNamesTheHiddenOneGoes() throws {
+  @Test func theHiddenOneOfTwoNamesIsRemoved() throws {
     let bench = try Bench()
     link(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: hidden))
     #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.mp4"))))

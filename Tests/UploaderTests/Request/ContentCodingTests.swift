@@ -25,7 +25,7 @@ struct ContentCodingTests {
     "1f8b0800000000000203edc18100000000c320d6f94bfc205501" + zeros(124) + "c00d5f7176c501000100")
   private let deflate64KiBAndOne = hex("edc18100000000c320d6f94bfc205501" + zeros(124) + "c00d")
 
-  @Test func everyAcceptedCodingIsTakenAway() {
+  @Test func everyAcceptedCodingIsDecoded() {
     #expect(decoded(gzip, "gzip") == plain)
     #expect(decoded(gzip, "X-GZip") == plain)
     #expect(decoded(zlib, "deflate") == plain)

@@ -28,7 +28,7 @@ struct S3SignatureTests {
     ("/?max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
     ("/?prefix=J&max-keys=2", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
   ])
-  func itIsThatOfAmazonsExamples(target: String, expected: String) throws {
+  func theSignatureIsThatOfAmazonsExamples(target: String, expected: String) throws {
     let fields = try fields(target)
     #expect(signature(of: fields) == expected)
     #expect(fields.first("x-amz-date") == "20130524T000000Z")

@@ -10,7 +10,7 @@ struct DeliveryWalkTests {
     return ids
   }
 
-  @Test func whatWasDeliveredFirstComesFirst() throws {
+  @Test func deliveriesComeOldestFirst() throws {
     let bench = StateBench()
     let directory = try bench.open()
     for (id, createdAt, deliveredAt) in [("00000001", 1, 30), ("00000002", 2, 10), ("00000003", 3, 20)]
@@ -32,7 +32,7 @@ struct DeliveryWalkTests {
   }
 
   /// A power cut between writing `.delivered` and removing `.record` leaves both names.
-  @Test func whatIsDeliveredIsNotOpen() throws {
+  @Test func aDeliveredUploadIsNotOpen() throws {
     let bench = StateBench()
     let directory = try bench.open()
     try directory.write(record("00000001"))

@@ -55,7 +55,7 @@ extension LockedRecordTests {
     return delivered
   }
 
-  @Test func whatAPowerCutLeftOfADeliveryIsNotResumed() throws {
+  @Test func aDeliveryThatAPowerCutInterruptedIsNotResumed() throws {
     let delivered = try leaveDoubled()
     #expect(throws: DeliveredBefore(PreviousDelivery(delivered, .incomparable))) { try open() }
     #expect(!bench.names.contains(delivered.id + ".record") && bench.names.contains(delivered.id + ".delivered"))

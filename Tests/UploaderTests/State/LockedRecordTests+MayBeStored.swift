@@ -7,7 +7,7 @@ import Testing
 /// Uploads that may be stored.
 extension LockedRecordTests {
   /// Only a person can find out that it is not stored.
-  @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
+  @Test func anUploadThatMayBeStoredIsOpenedOnlyByItsID() throws {
     let previous = try leave {
       $0.unfinished?.apply(UploadEnd(.mayBeStored(.uploadLost), offset: 1000)) { _ in "who knows" }
       $0.unfinished?.lastByteMayBeSent = true
@@ -38,7 +38,7 @@ extension LockedRecordTests {
     #expect(renamed.id == previous.id && renamed.remote == previous.remote && renamed.lastByteMayBeSent)
   }
 
-  @Test func whileTheFormerContentIsBeingSentNothingElseBegins() throws {
+  @Test func nothingElseBeginsWhileTheFormerContentIsBeingSent() throws {
     _ = bench.directory.file("set.wav", content)
     let sending = try open()
     try sending.updateUpload { $0.lastByteMayBeSent = true }
@@ -89,7 +89,7 @@ extension LockedRecordTests {
   }
 
   /// Cameras use their names again on every card.
-  @Test func whatMayBeStoredDoesNotHoldUpAnotherFileOfItsName() throws {
+  @Test func anUploadThatMayBeStoredDoesNotHoldUpAnotherFileOfTheSameName() throws {
     let previous = try leave {
       $0.unfinished?.apply(UploadEnd(.mayBeStored(.uploadLost), offset: 1000)) { _ in "who knows" }
     }

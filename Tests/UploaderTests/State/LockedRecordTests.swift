@@ -144,7 +144,7 @@ struct LockedRecordTests {
 
   /// It may be the only good copy: a camera uses its names again, and a power cut can damage a file without changing its size.
   @Test(arguments: ["uploaded", "failed when it was whole", "begun"])
-  func whatTheServerMayHaveCompletelyIsNotDeletedThere(state: String) throws {
+  func anUploadThatTheServerMayHaveCompletelyIsNotDeletedThere(state: String) throws {
     let isDeleted = state == "begun"
     let previous = try leave {
       switch state {
@@ -288,7 +288,7 @@ struct LockedRecordTests {
   }
 
   /// Another process that wants to delete it too must not get in between.
-  @Test func whoDeletesADeliveredRecordKeepsItsLock() throws {
+  @Test func aProcessThatDeletesADeliveredRecordKeepsItsLock() throws {
     let previous = try leave {
       $0.state = .delivered(RecordedDelivery())
       $0.delivery?.deleteToken = "5ec2e7"

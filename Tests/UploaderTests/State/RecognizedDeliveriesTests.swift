@@ -41,7 +41,7 @@ struct RecognizedDeliveriesTests {
     #expect(bench.warnings.isEmpty)
   }
 
-  @Test func whatIsTouchedRemovedOrForSomebodyElseIsNot() throws {
+  @Test func aTouchedRemovedOrForeignDeliveryIsNotRecognizedWithoutItsRecord() throws {
     let delivered = try deliverSettled("a.wav")
     let directory = try bench.open()
     var elsewhere = try request("a.wav")

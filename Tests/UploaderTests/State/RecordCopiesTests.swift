@@ -158,7 +158,7 @@ struct RecordCopiesTests {
   }
 
   /// A power cut can leave a part of what was being removed.
-  @Test func whatIsLeftOfTheRecordBeforeADeliveryIsRemoved() throws {
+  @Test func leftoversOfTheFormerRecordAreRemovedAfterADelivery() throws {
     var delivered = sample(1)
     delivered.state = .delivered(RecordedDelivery())
     try open().write(delivered)
@@ -169,7 +169,7 @@ struct RecordCopiesTests {
     #expect(bench.names == names && bench.warnings.isEmpty)
   }
 
-  @Test func whereBothAreDamagedTheRecordIsSetAside() throws {
+  @Test func aRecordIsSetAsideIfItAndItsCopyAreDamaged() throws {
     try open().write(sample(1))
     bench.put(bytes("x"), at: main)
     bench.put(bytes("x"), at: copy)
@@ -216,7 +216,7 @@ struct RecordCopiesTests {
   }
 
   /// The clusters of a removed file, in a new one whose content did not reach the disk.
-  @Test func aDeliveryWithTheContentOfAFormerRecordIsNone() throws {
+  @Test func aDeliveryFileWithTheContentOfAFormerRecordIsNoDelivery() throws {
     try open().write(sample(1))
     bench.put(try written(sample(1)), at: "5e1f0a77.delivered")
     bench.put(try written(sample(300, .delivered)), at: "5e1f0a77.delivered~")

@@ -22,7 +22,7 @@ struct StateBallastTests {
     #expect(allocated.reduce(0, +) >= 512 << 10 && !allocated.contains(0))
   }
 
-  @Test func nothingIsMadeWhereThereAreNoRecords() {
+  @Test func noBallastIsMadeWithoutRecords() {
     StateDirectory.reserveForRemovals(at: LocalPath(bench.path), in: LocalPath(bench.directory.path))
     #expect(access(bench.path, F_OK) != 0)
   }
@@ -41,7 +41,7 @@ struct StateBallastTests {
     #expect(bench.names == whole)
   }
 
-  @Test func whatAPowerCutHasLeftOfItIsMadeWhole() throws {
+  @Test func ballastThatAPowerCutDamagedIsMadeWhole() throws {
     let directory = try bench.open()
     directory.reserveForRemovals(in: LocalPath(bench.directory.path))
     for part in parts.dropLast() { unlink(bench.path + "/" + part) }
@@ -50,7 +50,7 @@ struct StateBallastTests {
     #expect(parts.allSatisfy { status(of: $0).st_size == 64 << 10 })
   }
 
-  @Test func anotherFailureLeavesTheBallast() throws {
+  @Test func otherFailuresLeaveTheBallast() throws {
     let directory = try bench.open()
     directory.reserveForRemovals(in: LocalPath(bench.directory.path))
     var count = 0

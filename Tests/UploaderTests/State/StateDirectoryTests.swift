@@ -127,7 +127,7 @@ struct StateDirectoryTests {
 
   /// One with another bit, another record's, an empty file, and one of any length.
   @Test(arguments: 0..<4)
-  func whatIsNotTheRecordIsSetAside(kind: Int) throws {
+  func aFileThatIsNotTheRecordIsSetAside(kind: Int) throws {
     let directory = try bench.open()
     try directory.write(record("5e1f0a77"))
     try directory.write(record("aaaaaaaa"))
@@ -271,7 +271,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test func whoAsksWhetherItIsLockedLeavesNoLock() throws {
+  @Test func askingWhetherItIsLockedLeavesNoLock() throws {
     let directory = try bench.open()
     #expect(!directory.isLocked("5e1f0a77") && !bench.names.contains("5e1f0a77.lock"))
     var lock = try bench.open().lock("5e1f0a77")

@@ -177,7 +177,7 @@ struct StateIndexTests {
     #expect(written.starts(with: bytes("gighive-upload record 2 ")))
   }
 
-  @Test func whatTheIndexSaysOfARecordThatIsGoneOrAnothersIsNotBelieved() throws {
+  @Test func theIndexIsNotBelievedAboutMissingOrForeignRecords() throws {
     let previous = try leave("a.wav")
     let index = try #require(bench.content(of: "index"))
     try bench.open().remove(previous.id)
@@ -193,7 +193,7 @@ struct StateIndexTests {
   }
 
   /// Otherwise old entries of a file would hide the last one.
-  @Test func entriesOfWhatIsGoneAreTakenAway() throws {
+  @Test func entriesOfMissingRecordsAreRemoved() throws {
     bench.place("a.wav")
     for _ in 0..<100 { try bench.open().remove(try bench.openRecord("a.wav").record.id) }
     let last = try bench.openRecord("a.wav").record
@@ -202,7 +202,7 @@ struct StateIndexTests {
     for key in last.indexKeys { #expect(try index.numbers(key, limit: .max) == [RecordName.number(ofID: last.id)]) }
   }
 
-  @Test func whatAProcessLeftThatWasKilledWhileItCreatedARecordIsRemovedUnlessItIsLocked() throws {
+  @Test func leftoversOfAProcessKilledWhileCreatingARecordAreRemovedUnlessLocked() throws {
     let id = try leave("a.wav").id
     // A record enters the index first.
     do {
@@ -220,7 +220,7 @@ struct StateIndexTests {
   }
 
   @Test(arguments: ["a directory", "a FIFO", "a link"])
-  func somethingElseInItsPlaceCostsTimeAlone(kind: String) throws {
+  func anythingElseInPlaceOfTheIndexOnlyCostsTime(kind: String) throws {
     let previous = try leave("a.wav")
     unlink(bench.path + "/index")
     switch kind {

@@ -37,7 +37,7 @@ struct UploadFinderTests {
     #expect(try bench.open().records(.open).count == 1)
   }
 
-  @Test func whatNeedsNoRecordGetsNone() throws {
+  @Test func uploadsThatNeedNoRecordGetNone() throws {
     bench.place("a.wav")
     try bench.openRecord("a.wav").noteDelivery()
     let finder = try finder()
@@ -94,7 +94,7 @@ struct UploadFinderTests {
   }
 
   /// With other content, that one does not keep the file from being removed.
-  @Test func besideOneThatMayBeStoredWithOtherContentThereIsAnotherRecord() throws {
+  @Test func otherContentGetsItsOwnRecordBesideAnUploadThatMayBeStored() throws {
     bench.place("a.wav")
     let finder = try finder()
     do {
@@ -111,7 +111,7 @@ struct UploadFinderTests {
     #expect(Set(try bench.open().records(.open).map { $0.file.identity.size }) == [1000, 1018])
   }
 
-  @Test func aStateDirectoryThatIsLockedForTheMomentIsSaid() throws {
+  @Test func aStateDirectoryThatIsLockedForTheMomentIsReported() throws {
     bench.place("a.wav")
     let finder = try finder()
     let search = try RecordSearch.locked(bench.open(), usesIndex: false)

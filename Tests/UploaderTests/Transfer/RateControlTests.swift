@@ -39,7 +39,7 @@ struct RateControlTests {
   }
 
   /// Neither must wait until the other one has sent as much.
-  @Test func whatUploadsSentWithoutALimitDoesNotDecideWhoseTurnItIs() throws {
+  @Test func bytesSentWithoutALimitDoNotDecideWhoseTurnItIs() throws {
     let clock = Clock()
     clock.minute = 120
     let control = RateControl(

@@ -170,7 +170,7 @@ struct FileReadingTests {
   }
 
   /// What another process has sent was read again after the change, and says nothing of what the server has.
-  @Test func whatWasReadAgainAfterAChangeIsNotKnownToBeSent() throws {
+  @Test func bytesThatWereReadAgainAfterAChangeAreNotKnownToBeSent() throws {
     let source = TransferSource(file: try file(), digest: try FileDigest())
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
     defer { space.deallocate() }
@@ -182,7 +182,7 @@ struct FileReadingTests {
   }
 
   /// As after a lost connection: the digest has what was read first.
-  @Test func whatIsSentAgainAfterAChangeIsKnown() throws {
+  @Test func bytesThatAreSentAgainAfterAChangeAreKnown() throws {
     let source = TransferSource(file: try file(), digest: try FileDigest())
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
     defer { space.deallocate() }

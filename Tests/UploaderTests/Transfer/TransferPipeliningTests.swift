@@ -195,7 +195,7 @@ struct TransferPipeliningTests {
 
   // MARK: What has arrived
 
-  @Test func whatArrivedOfUnansweredBodiesIsCountedWithoutTheirHeads() throws {
+  @Test func theArrivedPartOfUnansweredBodiesIsCountedWithoutTheirHeads() throws {
     let bench = try twoRequests()
     let (first, second) = (TransferBench.patchHead(0..<120).utf8.count, TransferBench.patchHead(120..<200).utf8.count)
     #expect(bench.endNow.arrived == 0)

@@ -57,7 +57,7 @@ struct TransferTimeTests {
     #expect(bench.stream.written == bench.wire)
   }
 
-  @Test func whatTheStreamHoldsBackIsNotSent() throws {
+  @Test func bytesThatTheStreamHoldsBackDoNotCountAsSent() throws {
     let bench = try TransferBench(fileLength: 300)
     bench.stream.holdsBack = true
     let wait = try #require(try bench.step(at: 0))
@@ -71,7 +71,7 @@ struct TransferTimeTests {
   // MARK: The disk
 
   /// A disk that takes a minute for each read and each fstat. The network had nothing to do in that time.
-  @Test func theTimeThatTheDiskTakesIsNotTheNetworks() throws {
+  @Test func timeThatTheDiskTakesDoesNotCountForTheNetwork() throws {
     var (now, isReading) = (Int64(0), false)
     let bench = try TransferBench(
       fileLength: 3 << 20, stallMilliseconds: 5000, responseMilliseconds: 5000,
@@ -100,7 +100,7 @@ struct TransferTimeTests {
   }
 
   /// The limit starts when the read has ended, not with its step.
-  @Test func whatArrivesAfterALongReadIsNotLate() throws {
+  @Test func bytesThatArriveDuringALongReadAreNotLate() throws {
     var (now, isReading) = (Int64(0), false)
     let bench = try TransferBench(
       fileLength: 3 << 20, stallMilliseconds: 5000,
@@ -114,7 +114,7 @@ struct TransferTimeTests {
     try bench.step(at: now + 4999)
   }
 
-  @Test func anothersStepExtendsTheDeadlineByItsTimeAndNoMore() throws {
+  @Test func aStepOfAnotherMachineExtendsTheDeadlineByItsOwnTime() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     bench.stream.nextTake = { .notReady }
     try bench.step(at: 100)
@@ -233,7 +233,7 @@ struct TransferTimeTests {
   }
 
   /// TLS has bytes from before the pause, and the network takes them during the pause.
-  @Test func whatTheStreamHoldsBackIsSentDuringAPause() throws {
+  @Test func bytesThatTheStreamHoldsBackAreSentDuringAPause() throws {
     let clock = PaceClock()
     let schedule = try RateSchedule(parsing: "00:00,off 01:00,pause") { Int64($0) }
     let rateShare = RateShare(of: RateControl(schedule, minute: { clock.minute }))

@@ -121,7 +121,7 @@ struct UploadDriverTests {
   }
 
   @Test(arguments: [true, false])
-  func whereUploadsOnlyWaitTheConnectionEndsBeforeAPause(onlyWaits: Bool) throws {
+  func theConnectionOfUploadsThatOnlyWaitEndsBeforeAPause(onlyWaits: Bool) throws {
     let bench = DriverBench(length: 300)
     bench.configuration.retryMaximumDelayMilliseconds = 20
     if onlyWaits { bench.slot = UploadSlot(forWaiting: nil) }

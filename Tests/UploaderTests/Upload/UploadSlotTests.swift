@@ -16,7 +16,7 @@ struct UploadSlotTests {
 
   /// Many can wait at a time.
   @Test(arguments: [true, false])
-  func whereUploadsOnlyWaitThereIsLittleMemoryAndNoConnectionBetweenRequests(onlyWaits: Bool) throws {
+  func uploadsThatOnlyWaitNeedLittleMemoryAndNoConnectionBetweenRequests(onlyWaits: Bool) throws {
     let slot = onlyWaits ? UploadSlot(forWaiting: nil) : UploadSlot(jobs: 16)
     #expect((slot.buffers.ring.capacity + slot.buffers.received.count < 16 << 10) == onlyWaits)
     let (connection, server) = connect()
@@ -102,7 +102,7 @@ struct UploadSlotTests {
     #expect(try keeps(slot, "http://hive:8080/") && keeps(slot, "http://other/"))
   }
 
-  @Test func soManyOriginsAreRememberedAndTheOldestIsForgotten() throws {
+  @Test func theOldestOriginIsForgottenWhenThereAreTooMany() throws {
     let slot = UploadSlot(jobs: 1)
     let count = Limits.avoidedOriginCount
     // Twice: a known origin takes no second place.

@@ -5,7 +5,7 @@ import Testing
 struct UploadSlotsTests {
   private let slots = UploadSlots(count: 2, rateControl: nil)
 
-  @Test func thereAreAsManyAsJobs() {
+  @Test func thereAreAsManySlotsAsJobs() {
     #expect(slots.take() != nil && slots.take() != nil && slots.take() == nil)
   }
 
@@ -24,7 +24,7 @@ struct UploadSlotsTests {
     #expect(slots.exchange(one) == nil)
   }
 
-  @Test func onlySoManyWaitAtATime() throws {
+  @Test func theNumberOfWaitingUploadsIsLimited() throws {
     slots.hasNext = true
     var waiting: [UploadSlot] = []
     for _ in 0..<Limits.waitingUploadCount {
