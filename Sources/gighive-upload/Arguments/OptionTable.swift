@@ -66,12 +66,13 @@ enum Option: Int32, CaseIterable {
         standard: "$AWS_REGION or us-east-1")
     case .overwrite:
       .init(
-        "overwrite", .none, .destination, .sending, [.ordinary, .bound], "replace another object of that name (S3)")
+        "overwrite", .none, .destination, .sending, [.ordinary, .bound],
+        "replace another object of that name (S3, WebDAV)")
     case .webDAV:
       .init(
         "webdav", .text("URL"), .destination, [.sending, .clean, .doctor],
         [.ordinary, .everyday, .destination, .template],
-        "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}; replaces nothing")
+        "URL that the file gets on a WebDAV server", more: "; may end with / or have {path}")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],
