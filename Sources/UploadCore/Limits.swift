@@ -45,6 +45,10 @@ package enum Limits {
   package static let partLengthStep: Int64 = 1 << 20
   /// The most parts of a recording: their list is kept in its record, and sent in one request.
   package static let partCount = 1000
+  /// How many parts a recording has that decides how long they are.
+  package static let wantedPartCount: Int64 = 32
+  /// The longest list of all parts, in bytes, as Nextcloud sends it in one response: about 300 for each.
+  package static let partNamesLength = 512 << 10
   /// How many parts an S3 server lists at a time: a response has at most ``replyLength`` bytes.
   package static let partListCount = 100
   /// The longest name of a part (ETag) that is kept, in bytes, and the longest of an upload in parts.

@@ -1,8 +1,8 @@
 /// A small object, as a test: it is written beside where recordings go, looked at, and removed again. Its name is random, so that it
 /// replaces nothing.
 ///
-///     (PUT) asking ──▶ putting ──▶ looking ──▶ (S3) replacing ──▶ removing ──▶ ended
-///                        │  ▲        ▲
+///     (PUT) asking ──▶ putting ──▶ looking ──▶ (S3) replacing ────────────────▶ removing ──▶ ended
+///                        │  ▲        ▲  └──▶ (Nextcloud) opening ──▶ closing ──────▲
 ///               (WebDAV) ▼  │        │
 ///     a directory is missing      moving
 package final class TestObject {
@@ -20,6 +20,9 @@ package final class TestObject {
     case looking
     /// Whether it is replaced although the server is asked not to.
     case replacing
+    /// Whether an upload in chunks can be begun, and its end.
+    case opening
+    case closing
     case removing
     case ended
   }
@@ -98,6 +101,10 @@ package final class TestObject {
       request.method = "MOVE"
       request.fields = [Field("Destination", target.absoluteForm), Field("Overwrite", "F")]
     case .looking: request.method = "HEAD"
+    case .opening:
+      (request.method, request.target) = ("MKCOL", chunks ?? place)
+      request.fields = [Field("Destination", target.absoluteForm)]
+    case .closing: request.target = chunks ?? place
     case .ended: return .finished
     }
     s3?.sign(&request)
@@ -106,9 +113,14 @@ package final class TestObject {
 
   /// The diagnosis was interrupted. What may be there is still removed.
   package func interrupt() {
-    if case .removing = activity { return }
-    end()
+    switch activity {
+    case .closing, .removing: break
+    default: end()
+    }
   }
+
+  /// Where an upload in chunks would be; nil if the server is no Nextcloud.
+  private var chunks: TargetURI? { target.inNextcloud?.uploads.appending("gighive-upload-doctor-" + id) }
 
   private func end() { activity = mayBeThere ? .removing : .ended }
 
@@ -125,6 +137,8 @@ package final class TestObject {
     case .moving: receiveMove(answer)
     case .looking: receiveObject(answer)
     case .replacing: receiveReplacement(answer.status)
+    case .opening: receiveOpening(answer.status)
+    case .closing: end()
     case .removing, .ended: break
     }
   }
@@ -176,7 +190,7 @@ package final class TestObject {
       place = directories[0]
       return fail(.serverDirectoryMissing(status: missing))
     }
-    fail(answer.objectRefusal, remedy: remedy(ofRefusal: answer))
+    fail(isForWebDAV ? answer.davRefusal : answer.objectRefusal, remedy: remedy(ofRefusal: answer))
   }
 
   private func receiveMove(_ answer: Answer) {
@@ -214,7 +228,10 @@ package final class TestObject {
         remedy: s3 == nil ? nil : "Let the policy of these keys allow s3:GetObject there.")
     default: return fail(answer.refusal)
     }
-    guard let s3 else { return end() }
+    guard let s3 else {
+      if chunks != nil { activity = .opening } else { end() }
+      return
+    }
     if s3.region != givenRegion {
       let region = secrets.line(s3.region)
       warn(
@@ -223,6 +240,18 @@ package final class TestObject {
           + ": each upload's first request is refused.", remedy: "Use --set s3-region=" + region + ".")
     }
     if s3.preventsReplacing { activity = .replacing } else { receiveReplacement(501) }
+  }
+
+  private func receiveOpening(_ status: Int) {
+    guard status == 201 else {
+      warn(
+        .chunks,
+        "the server takes no chunks (" + String(status)
+          + "): each recording is one request, which starts over after an interruption.", remedy: nil)
+      return end()
+    }
+    add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does"))
+    activity = .closing
   }
 
   /// - Parameter status: of a PUT that should not replace it.

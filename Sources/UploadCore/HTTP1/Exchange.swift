@@ -28,6 +28,7 @@ package struct Exchange: Sendable {
   }
 
   private let method: String
+  private let replyLength: Int
   package let expectsContinue: Bool
   package private(set) var sending = Sending.head
   private var receiving = Receiving.head
@@ -44,8 +45,10 @@ package struct Exchange: Sendable {
   /// - Parameters:
   ///   - method: decides whether the response has content.
   ///   - expectsContinue: whether the head asks for `100 (Continue)`.
-  package init(method: String, expectsContinue: Bool) {
+  ///   - replyLength: how much of the response's content is kept, in bytes.
+  package init(method: String, expectsContinue: Bool, replyLength: Int = Limits.replyLength) {
     self.method = method
+    self.replyLength = replyLength
     self.expectsContinue = expectsContinue
   }
 
@@ -149,7 +152,7 @@ package struct Exchange: Sendable {
 
   private mutating func accept(_ head: ResponseHead, length: Int) throws(ResponseError) {
     if head.isInterim { return try acceptInterim(head, length) }
-    response = Response(head: head)
+    response = Response(head: head, limit: replyLength)
     connectionEnds = Exchange.forbidsReuse(head)
     if sending != .finished { sending = .stopped }
     switch try ResponseBodyFraming(of: head, requestMethod: method) {
@@ -192,7 +195,7 @@ package struct Exchange: Sendable {
   }
 
   private mutating func keep(_ content: UnsafeRawBufferPointer) {
-    let room = Limits.replyLength - (response?.content.count ?? 0)
+    let room = replyLength - (response?.content.count ?? 0)
     response?.content.append(contentsOf: content.prefix(room))
     if content.count > room {
       response?.isTruncated = true
@@ -204,12 +207,14 @@ package struct Exchange: Sendable {
 /// A final response, with as much of its content as was kept.
 package struct Response: Equatable, Sendable {
   package let head: ResponseHead
-  /// At most `Limits.replyLength` bytes, still in its content coding.
+  /// How much content is kept, in bytes, before and after it is decoded.
+  package let limit: Int
+  /// Still in its content coding.
   package var content: [UInt8] = []
   /// Whether there was more content.
   package var isTruncated = false
 
-  package init(head: ResponseHead) { self.head = head }
+  package init(head: ResponseHead, limit: Int = Limits.replyLength) { (self.head, self.limit) = (head, limit) }
 
   package var status: Int { head.status }
 }

@@ -16,6 +16,9 @@ package struct HTTPRequest: Equatable, Sendable {
   /// Whether its driver reports ``UploadEvent/lastByteNext`` before it sends the last byte.
   package var announcesLastByte = false
 
+  /// How much of the response's content is kept, in bytes.
+  package var replyLength = Limits.replyLength
+
   /// Whether a redirect has changed its target.
   package var isRedirected = false
 

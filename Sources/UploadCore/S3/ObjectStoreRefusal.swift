@@ -36,9 +36,9 @@ extension [Field] {
   /// nil if there is none, or no number.
   var contentLength: Int64? { first("Content-Length").flatMap { Int64($0) } }
 
-  /// The SHA-256 of a stored object in lower-case hexadecimal digits, as Artifactory, S3 and RFC 9530 name it; nil if no field does.
+  /// The SHA-256 of a stored object in lower-case hexadecimal digits, as Artifactory, Nextcloud, S3 and RFC 9530 name it; nil if no field does.
   var objectSHA256: String? {
-    if let text = first("X-Checksum-Sha256") { return ASCII.lowercased(text) }
+    if let text = first("X-Checksum-Sha256") ?? first("X-Hash-SHA256") { return ASCII.lowercased(text) }
     let encoded =
       first("x-amz-checksum-sha256")
       ?? first("Repr-Digest").flatMap { $0.hasPrefix("sha-256=:") ? String($0.dropFirst(9).prefix { $0 != ":" }) : nil }

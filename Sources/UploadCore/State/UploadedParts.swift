@@ -7,12 +7,23 @@ package struct UploadedParts: Equatable, Sendable {
   /// What the server calls each part (ETag), from the first one; empty for one that it does not have.
   package private(set) var tags: [String] = []
 
+  /// How long parts are, in bytes, if that makes no more of them than ``Limits/partCount``.
+  package struct Lengths: Sendable {
+    let shortest: Int64
+    let longest: Int64
+
+    package static let s3 = Lengths(shortest: Limits.partLength, longest: Limits.partLength)
+    package static let nextcloud = Lengths(shortest: 2 * Limits.partLength, longest: 8 * Limits.partLength)
+  }
+
   /// The parts of a recording of this size, in bytes.
-  package init(token: String, ofSize size: Int64) {
+  package init(token: String, ofSize size: Int64, _ lengths: Lengths = .s3) {
     self.token = token
-    let step = Limits.partLengthStep
-    let least = (size + Int64(Limits.partCount) - 1) / Int64(Limits.partCount)
-    length = max(Limits.partLength, (least + step - 1) / step * step)
+    func rounded(_ length: Int64) -> Int64 {
+      (length + Limits.partLengthStep - 1) / Limits.partLengthStep * Limits.partLengthStep
+    }
+    let wanted = min(max(rounded(size / Limits.wantedPartCount), lengths.shortest), lengths.longest)
+    length = max(wanted, rounded((size + Int64(Limits.partCount) - 1) / Int64(Limits.partCount)))
   }
 
   /// - Returns: nil if no recording of this size, in bytes, has such parts.

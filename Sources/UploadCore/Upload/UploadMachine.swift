@@ -109,8 +109,8 @@ package struct UploadMachine: Sendable {
 
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
     if plan.prefersTus { return .tus(try TusTask(plan)) }
+    if plan.sendsParts, let dialect = plan.partsDialect { return .parts(PartsTask(plan, dialect)) }
     return switch plan.request.destination {
-    case .s3(let object) where plan.sendsParts: .s3Parts(S3PartsTask(plan, object))
     case .put, .s3: .put(PutTask(plan))
     case .webDAV: .webDAV(try WebDAVTask(plan))
     case .gigHive, .multipart, .tus, .tusUpload: .multipart(MultipartTask(plan))
@@ -146,7 +146,7 @@ package struct UploadMachine: Sendable {
   package var sendsWhole: Bool {
     switch task {
     case .multipart, .put, .webDAV: true
-    case .s3Parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -274,6 +274,8 @@ package struct UploadMachine: Sendable {
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
         guard let formRefusal else { return .reportFallback(to: .multipart) }
         (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
+      case .fallBackToPut:
+        if case .upload(let plan) = purpose { task = .webDAV(try WebDAVTask(plan.begunAnew)) }
       }
     } catch { recover(from: Interruption(error)) }
     return nil

@@ -48,11 +48,13 @@ package struct UploadPlan: Sendable {
   package let request: UploadRequest
   /// The file's size in bytes.
   package let size: Int64
-  package let previous: PreviousState
+  package private(set) var previous: PreviousState
   /// The ID of the upload's record; nil if it has none.
   package let recordID: String?
   /// The upload of the file's former content, which is ended on the server; nil if there is none.
-  package let superseded: TargetURI?
+  package private(set) var superseded: TargetURI?
+  /// When the file was modified, in seconds since 1970; 0 if that is not known.
+  package let modifiedSeconds: Int64
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
   /// Whether the server's certificate is verified.
@@ -65,7 +67,7 @@ package struct UploadPlan: Sendable {
   ///   - size: in bytes, greater than zero.
   package init(
     _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), recordID: String? = nil,
-    superseded: TargetURI? = nil,
+    superseded: TargetURI? = nil, modifiedSeconds: Int64 = 0,
     isGuest: Bool = false, verifiesCertificate: Bool = true, boundary: Boundary
   ) {
     precondition(size > 0)
@@ -74,6 +76,7 @@ package struct UploadPlan: Sendable {
     self.previous = previous
     self.recordID = recordID
     self.superseded = superseded
+    self.modifiedSeconds = modifiedSeconds
     self.isGuest = isGuest
     self.verifiesCertificate = verifiesCertificate
     self.boundary = boundary
@@ -85,7 +88,25 @@ package struct UploadPlan: Sendable {
   }
 
   /// Whether it is sent in parts that the server joins.
-  package var sendsParts: Bool { request.isForS3 && size >= Limits.partsFrom }
+  package var sendsParts: Bool { size >= Limits.partsFrom && (request.isForS3 || request.isForNextcloud) }
+
+  /// How the server is asked to join parts; nil if it cannot.
+  var partsDialect: PartsDialect? {
+    switch request.destination {
+    case .s3(let object): .s3(S3Parts(object, mediaType: request.filePart.mediaType))
+    default: NextcloudParts(self).map { .nextcloud($0) }
+    }
+  }
+
+  /// The hidden name under which a WebDAV server gets it; nil without a record, which must know it.
+  var temporary: TargetURI? { recordID.map { request.base.hiddenSibling(for: $0) } }
+
+  /// The same without an earlier attempt.
+  var begunAnew: UploadPlan {
+    var plan = self
+    (plan.previous, plan.superseded) = (PreviousState(), nil)
+    return plan
+  }
 
   /// Whether TLS proves that responses are the server's.
   var provesServer: Bool { request.base.scheme == .https && verifiesCertificate }

@@ -94,7 +94,7 @@ public struct UploadRequest: Sendable {
   /// The URL that was given.
   package var base: TargetURI {
     switch destination {
-    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri, _): uri
     case .tusUpload(let uri, _): uri
     case .s3(let object): object.url
     }
@@ -195,6 +195,18 @@ public struct UploadRequest: Sendable {
     if case .webDAV = destination { true } else { false }
   }
 
+  /// Whether the URL is one of a Nextcloud or ownCloud, which takes large recordings in parts.
+  var isForNextcloud: Bool { isForWebDAV && base.inNextcloud != nil }
+
+  /// Whether it may replace another object.
+  var mayReplace: Bool {
+    switch destination {
+    case .s3(let object): object.mayReplace
+    case .webDAV(_, let mayReplace): mayReplace
+    default: false
+    }
+  }
+
   /// All text fields of the form.
   package var fields: [FormField] {
     switch destination {
@@ -239,8 +251,8 @@ public enum Destination: Equatable, Sendable {
   /// An object of an S3 server. ``Credentials/s3(_:)`` sign the requests.
   case s3(S3Object)
   /// The URL that the recording gets on a WebDAV server. It is sent under a temporary name beside it, and directories that are missing are
-  /// made. Needs ``Configuration/stateDirectory``. Nothing is replaced.
-  case webDAV(TargetURI)
+  /// made. Needs ``Configuration/stateDirectory``. Nothing is replaced, unless `mayReplace`. A Nextcloud gets large recordings in parts.
+  case webDAV(TargetURI, mayReplace: Bool = false)
 }
 
 /// The protocol for sending a recording to GigHive.

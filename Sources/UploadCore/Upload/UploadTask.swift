@@ -3,7 +3,7 @@
 enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
-  case s3Parts(S3PartsTask)
+  case parts(PartsTask)
   case webDAV(WebDAVTask)
   case tus(TusTask)
   case cancellation(CancelTask)
@@ -21,7 +21,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.progress
     case .put(let task): task.progress
-    case .s3Parts(let task): task.progress
+    case .parts(let task): task.progress
     case .webDAV(let task): task.progress
     case .tus(let task): task.progress
     case .cancellation, .abort, .deletion, .presence, .removal: 0
@@ -48,7 +48,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.isVerifying
     case .put(let task): task.isVerifying
-    case .s3Parts(let task): task.isVerifying
+    case .parts(let task): task.isVerifying
     case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
     case .cancellation, .abort, .deletion, .presence, .removal: false
@@ -60,7 +60,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.awaitsOutcome
     case .put(let task): task.awaitsOutcome
-    case .s3Parts(let task): task.awaitsOutcome
+    case .parts(let task): task.awaitsOutcome
     case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
     case .cancellation, .abort, .deletion, .presence, .removal: false
@@ -72,7 +72,7 @@ enum UploadTask: Sendable {
 
   /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool {
-    if case .s3Parts(let task) = self { return task.readsUnknown }
+    if case .parts(let task) = self { return task.readsUnknown }
     return tus?.readsUnknown ?? false
   }
 
@@ -81,7 +81,7 @@ enum UploadTask: Sendable {
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
-    if case .s3Parts(let task) = self { return task.lastOffset }
+    if case .parts(let task) = self { return task.lastOffset }
     return tus?.lastOffset ?? 0
   }
 
@@ -94,8 +94,8 @@ enum UploadTask: Sendable {
       defer { self = .tus(task) }
       return try task.next()
     case .put(let task): return task.next()
-    case .s3Parts(var task):
-      defer { self = .s3Parts(task) }
+    case .parts(var task):
+      defer { self = .parts(task) }
       return try task.next()
     case .webDAV(let task): return try task.next()
     case .cancellation(let task): return task.next()
@@ -115,8 +115,8 @@ enum UploadTask: Sendable {
     case .tus(var task):
       defer { self = .tus(task) }
       return task.takeUnsaved()
-    case .s3Parts(var task):
-      defer { self = .s3Parts(task) }
+    case .parts(var task):
+      defer { self = .parts(task) }
       return task.takeUnsaved()
     case .webDAV(var task):
       defer { self = .webDAV(task) }
@@ -134,7 +134,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
+    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
     }
   }
 
@@ -143,7 +143,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
+    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
     }
   }
 
@@ -152,7 +152,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .s3Parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -160,7 +160,7 @@ enum UploadTask: Sendable {
   var isTidying: Bool {
     switch self {
     case .webDAV(let task): task.isTidying
-    case .s3Parts(let task): task.isTidying
+    case .parts(let task): task.isTidying
     case .tus(let task): task.isTidying
     case .multipart, .put, .cancellation, .abort, .deletion, .presence, .removal: false
     }
@@ -179,7 +179,8 @@ enum UploadTask: Sendable {
     case .webDAV(let task): task.isPortals(answer)
     case .tus(let task): task.awaitsRecording && LikelySoftware.isLoginInstead(answer)
     case .deletion: LikelySoftware.isLoginInstead(answer)
-    case .s3Parts, .cancellation, .abort, .presence, .removal: false
+    case .parts(let task): task.isPortals(answer)
+    case .cancellation, .abort, .presence, .removal: false
     }
   }
 
@@ -202,8 +203,8 @@ enum UploadTask: Sendable {
     case .put(var task):
       defer { self = .put(task) }
       try task.receive(answer)
-    case .s3Parts(var task):
-      defer { self = .s3Parts(task) }
+    case .parts(var task):
+      defer { self = .parts(task) }
       try task.receive(answer)
     case .webDAV(var task):
       defer { self = .webDAV(task) }
@@ -237,8 +238,8 @@ enum UploadTask: Sendable {
     case (.webDAV(var task), .wholeFile(let sha256, _)):
       defer { self = .webDAV(task) }
       try task.hashed(sha256: sha256)
-    case (.s3Parts(var task), _):
-      defer { self = .s3Parts(task) }
+    case (.parts(var task), _):
+      defer { self = .parts(task) }
       try task.hashed(hashed)
     case (.tus(var task), _):
       task.hashed(hashed)
@@ -262,9 +263,9 @@ enum UploadTask: Sendable {
     case .put(var task):
       task.interrupted()
       self = .put(task)
-    case .s3Parts(var task):
+    case .parts(var task):
       task.interrupted()
-      self = .s3Parts(task)
+      self = .parts(task)
     case .webDAV(var task):
       task.interrupted(interruption)
       self = .webDAV(task)
@@ -332,6 +333,8 @@ enum TaskStep: Equatable, Sendable {
   case finished(Outcome)
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart
+  /// It is a WebDAV server that takes no parts.
+  case fallBackToPut
 }
 
 /// How the requests in flight ended without a response that counts: the connection was lost, or something refused them.

@@ -1,5 +1,5 @@
 /// One recording on a WebDAV server (RFC 4918): a PUT to a hidden name beside the target, which the record knows before, and then a MOVE that
-/// replaces nothing. Some servers keep half a file, or destroy the old one, when a PUT is cut.
+/// replaces nothing unasked. Some servers keep half a file, or destroy the old one, when a PUT is cut.
 ///
 ///     looking ──▶ putting ──▶ hashing ──▶ moving ──▶ confirming ──▶ stored
 ///       │  ▲        │  ▲                   ▲   │         ▲
@@ -18,8 +18,8 @@ struct WebDAVTask: Sendable {
     /// What an earlier attempt left under the temporary name is removed. Afterwards, the recording is sent, or the upload fails.
     case removing(before: UploadError?)
     case putting
-    /// One of the directories above the target, from the innermost. `isDescending`: whether the one above it is there.
-    case makingDirectory(Int, isDescending: Bool)
+    /// The directories above the target.
+    case makingDirectory(DirectoryMaker)
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case hashing(Answer?)
     case moving
@@ -34,36 +34,42 @@ struct WebDAVTask: Sendable {
   private let request: UploadRequest
   private let size: Int64
   private let provesServer: Bool
+  /// What a Nextcloud is told of the file; nil for other servers.
+  private let nextcloudFields: [Field]?
   private let target: TargetURI
   private let temporary: TargetURI
-  private let directories: [TargetURI]
   private var state = State.looking
-  /// Whether something may have the temporary name.
-  private var mayHaveLeftover: Bool
+  /// What an earlier attempt may have left: something with the temporary name, or an upload in parts.
+  private var leftover: TargetURI?
   /// Whether a MOVE may have been carried out.
   private var mayBeMoved: Bool
   /// Whether an earlier PUT of this process may still be carried out.
   private var mayArriveLate = false
   private var hasMadeDirectory = false
   private var sha256: String?
+  /// What the server has said that it has stored.
+  private var storedSHA256: String?
   /// A change to save in the record before anything else.
   private var unsaved: RecordChange?
 
   /// - Throws: without a record, which must know the temporary name.
   init(_ plan: UploadPlan) throws(UploadError) {
-    guard let id = plan.recordID else { throw .internalError("a WebDAV upload without a record") }
+    guard let temporary = plan.temporary else { throw .internalError("a WebDAV upload without a record") }
     request = plan.request
     size = plan.size
     provesServer = plan.provesServer
+    nextcloudFields = plan.request.isForNextcloud ? plan.nextcloudFields : nil
     target = plan.request.base
-    temporary = target.hiddenSibling(for: id)
-    directories = target.directories
-    mayHaveLeftover = plan.previous.location == temporary || plan.superseded == temporary
+    self.temporary = temporary
+    leftover = [plan.superseded, plan.previous.location].compactMap { $0 }.first {
+      $0 == temporary || $0.isInParts(of: plan.request.base)
+    }
     let isWhole = plan.previous.location == temporary && plan.previous.isUploaded
     mayBeMoved = isWhole
     // Of another file on the disk, nothing is known.
     if isWhole, plan.previous.doubt == nil { state = .asking(refused: nil) }
     if plan.previous.location != temporary { noteTemporary() }
+    if case .looking = state, request.mayReplace { begin() }
   }
 
   /// Grows with everything that need not be repeated after a failure.
@@ -99,17 +105,18 @@ struct WebDAVTask: Sendable {
     case .looking, .confirming: return .ask(question(about: target))
     case .asking: return .ask(question(about: temporary))
     case .comparing, .hashing: return .hash(.wholeFile)
-    case .removing: return .ask(HTTPRequest(method: "DELETE", target: temporary))
+    case .removing: return .ask(HTTPRequest(method: "DELETE", target: leftover ?? temporary))
     case .putting:
       var put = HTTPRequest(
         method: "PUT", target: temporary,
-        fields: [Field("Content-Type", request.filePart.mediaType), Field("If-None-Match", "*")],
+        fields: [Field("Content-Type", request.filePart.mediaType), Field("If-None-Match", "*")]
+          + (nextcloudFields ?? []),
         body: RequestBody(fileLength: size))
       put.mayExpectContinue = true
       return .ask(put)
-    case .makingDirectory(let index, _): return .ask(HTTPRequest(method: "MKCOL", target: directories[index]))
+    case .makingDirectory(let maker): return .ask(maker.request)
     case .moving:
-      let fields = [Field("Destination", target.absoluteForm), Field("Overwrite", "F")]
+      let fields = [Field("Destination", target.absoluteForm), Field("Overwrite", request.mayReplace ? "T" : "F")]
       var move = HTTPRequest(method: "MOVE", target: temporary, fields: fields)
       move.isRepeatable = false
       return .ask(move)
@@ -119,7 +126,9 @@ struct WebDAVTask: Sendable {
   }
 
   private func question(about target: TargetURI) -> HTTPRequest {
-    HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
+    // A refusal of a Nextcloud has its reason in the content, which no response to HEAD has.
+    if nextcloudFields != nil { return MultiStatus.request(about: target, depth: "0") }
+    return HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
   }
 
   // MARK: Responses
@@ -130,18 +139,23 @@ struct WebDAVTask: Sendable {
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
+    var answer = answer
+    switch state {
+    case .looking, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
+    case .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
+    }
     switch state {
     case .looking: try receiveObject(answer)
     case .removing(let error):
       if let error {
         state = .failing(error)
       } else {
-        guard answer.isSuccess || answer.status == 404 || answer.status == 410 else { throw answer.refusal }
-        mayHaveLeftover = false
+        guard answer.isSuccess || answer.status == 404 || answer.status == 410 else { throw answer.davRefusal }
+        leftover = nil
         state = .putting
       }
     case .putting: try receivePut(answer)
-    case .makingDirectory(let index, let isDescending): try receiveDirectory(answer, index, isDescending)
+    case .makingDirectory(var maker): state = try maker.receive(answer) ? .putting : .makingDirectory(maker)
     case .moving: try receiveMove(answer)
     case .asking(let refused): try receiveTemporary(answer, refused)
     case .confirming(let isMoved): try receiveTarget(answer, isMoved)
@@ -159,13 +173,13 @@ struct WebDAVTask: Sendable {
       state = .comparing(sha256: theirs)
     // Some servers do not answer HEAD. The MOVE replaces nothing either.
     case 404, 405, 409, 410, 501: begin()
-    default: throw answer.refusal
+    default: throw answer.davRefusal
     }
   }
 
   /// Sends it, from the start.
   private mutating func begin() {
-    state = mayHaveLeftover ? .removing(before: nil) : .putting
+    state = leftover != nil ? .removing(before: nil) : .putting
     guard mayBeMoved else { return }
     mayBeMoved = false
     noteTemporary()
@@ -182,9 +196,11 @@ struct WebDAVTask: Sendable {
     // It says that it is not stored yet, or by somebody else.
     case 200..<300: throw .unconfirmed(status: answer.status)
     case 404, 409:
-      guard !hasMadeDirectory, !directories.isEmpty else { throw .serverDirectoryMissing(status: answer.status) }
+      guard !hasMadeDirectory, let maker = DirectoryMaker(target.directories) else {
+        throw .serverDirectoryMissing(status: answer.status)
+      }
       hasMadeDirectory = true
-      state = .makingDirectory(0, isDescending: false)
+      state = .makingDirectory(maker)
     // A request that seemed to be lost was carried out late.
     case 412 where mayArriveLate:
       mayArriveLate = false
@@ -192,14 +208,14 @@ struct WebDAVTask: Sendable {
     // Nobody else has a reason to choose this name.
     case 412: throw .objectExists(status: 412)
     default:
-      if answer.sent != .none { mayHaveLeftover = true }
-      throw answer.refusal
+      if answer.sent != .none { leftover = temporary }
+      throw answer.davRefusal
     }
   }
 
   /// The server has all of it, under the temporary name.
   private mutating func takeWhole(_ answer: Answer?) throws(UploadError) {
-    mayHaveLeftover = true
+    leftover = temporary
     guard request.computesSHA256 else { return beginMoving() }
     state = .hashing(answer)
   }
@@ -208,19 +224,6 @@ struct WebDAVTask: Sendable {
     if !mayBeMoved { unsaved = .uploaded }
     mayBeMoved = true
     state = .moving
-  }
-
-  private mutating func receiveDirectory(_ answer: Answer, _ index: Int, _ isDescending: Bool) throws(UploadError) {
-    switch answer.status {
-    // 405: it is there (RFC 4918, 9.3.1).
-    case 200, 201, 405: state = index == 0 ? .putting : .makingDirectory(index - 1, isDescending: true)
-    case 404, 409:
-      guard !isDescending, index + 1 < directories.count else {
-        throw .serverDirectoryMissing(status: answer.status)
-      }
-      state = .makingDirectory(index + 1, isDescending: false)
-    default: throw answer.refusal
-    }
   }
 
   private mutating func receiveMove(_ answer: Answer) throws(UploadError) {
@@ -233,8 +236,8 @@ struct WebDAVTask: Sendable {
       state = .removing(before: .objectExists(status: 412))
     case 200..<300: throw .unconfirmed(status: answer.status)
     default:
-      state = .asking(refused: answer.refusal.traits.isTransient ? nil : answer.refusal)
-      if answer.refusal.traits.isTransient { throw answer.refusal }
+      state = .asking(refused: answer.davRefusal.traits.isTransient ? nil : answer.davRefusal)
+      if answer.davRefusal.traits.isTransient { throw answer.davRefusal }
     }
   }
 
@@ -246,13 +249,13 @@ struct WebDAVTask: Sendable {
         state = .asking(refused: nil)
         throw refused
       }
-      mayHaveLeftover = true
+      leftover = temporary
       if mayBeMoved { beginMoving() } else { try takeWhole(nil) }
     case 404 where mayBeMoved, 410 where mayBeMoved: state = .confirming(isMoved: false)
     case 200, 404, 410:
-      mayHaveLeftover = answer.status == 200
+      leftover = answer.status == 200 ? temporary : nil
       begin()
-    default: throw answer.refusal
+    default: throw answer.davRefusal
     }
   }
 
@@ -274,9 +277,9 @@ struct WebDAVTask: Sendable {
         state = .asking(refused: nil)
         throw .unconfirmed(status: answer.status)
       }
-      mayHaveLeftover = false
+      leftover = nil
       begin()
-    default: throw answer.refusal
+    default: throw answer.davRefusal
     }
   }
 
@@ -294,7 +297,8 @@ struct WebDAVTask: Sendable {
       self.sha256 = sha256
       // It was read after the MOVE, which an earlier process sent.
       if mayBeMoved { return try store(answer) }
-      do throws(UploadError) { _ = try receipt(answer?.fields.objectSHA256, size: nil) } catch {
+      storedSHA256 = answer?.fields.objectSHA256
+      do throws(UploadError) { _ = try receipt(storedSHA256, size: nil) } catch {
         state = .removing(before: error)
         return
       }
@@ -313,7 +317,7 @@ struct WebDAVTask: Sendable {
   }
 
   private mutating func store(_ answer: Answer?) throws(UploadError) {
-    var receipt = try receipt(answer?.fields.objectSHA256, size: answer?.fields.contentLength)
+    var receipt = try receipt(answer?.fields.objectSHA256 ?? storedSHA256, size: answer?.fields.contentLength)
     receipt.isUnprovedPage = !provesServer && answer.map { LikelySoftware.isPage($0) } ?? false
     state = .stored(receipt, SentFile(size: size, sha256: sha256))
   }
@@ -323,10 +327,10 @@ struct WebDAVTask: Sendable {
   mutating func interrupted(_ interruption: Interruption) {
     switch state {
     case .putting:
-      if interruption.sent != .none { (mayHaveLeftover, mayArriveLate) = (true, true) }
+      if interruption.sent != .none { (leftover, mayArriveLate) = (temporary, true) }
       if interruption.sent == .whole, interruption.error.traits.leavesOutcomeOpen {
         state = .asking(refused: nil)
-      } else if mayHaveLeftover {
+      } else if leftover != nil {
         state = .removing(before: nil)
       }
     case .moving: state = .asking(refused: nil)
@@ -382,7 +386,7 @@ struct RemoveTask: Sendable {
     case (.removing, 200), (.removing, 204), (.removing, 404), (.removing, 410): state = .removed(wasGone: false)
     case (.removing, 412): throw .objectExists(status: 412)
     case (.removing, 200..<300): throw .unconfirmed(status: answer.status)
-    case (.looking, _), (.removing, _), (.removed, _): throw answer.refusal
+    case (.looking, _), (.removing, _), (.removed, _): throw answer.davRefusal
     }
   }
 }
@@ -391,13 +395,12 @@ extension UploadRecord {
   /// Whether it is that of a WebDAV upload, which has a temporary name on the server.
   package var isForWebDAV: Bool { webDAVLeftover != nil }
 
-  /// The temporary name of a WebDAV upload; nil for others, and as long as nothing was sent.
+  /// The temporary name of a WebDAV upload, or the directory of its parts; nil for others, and as long as nothing was sent.
   package var webDAVLeftover: TargetURI? {
-    guard let url = remote?.url ?? unfinished?.formerURL, let target = try? TargetURI(destination.endpoint) else {
-      return nil
-    }
-    let name = target.hiddenSibling(for: id)
-    return name.text == url ? name : nil
+    guard let url = remote?.url ?? unfinished?.formerURL, let target = try? TargetURI(destination.endpoint),
+      let left = try? TargetURI(url)
+    else { return nil }
+    return left.isInParts(of: target) || left == target.hiddenSibling(for: id) ? left : nil
   }
 }
 
@@ -425,7 +428,7 @@ extension TargetURI {
     return with(requestTarget: (path + Array(("." + Percent.encode(segment: name) + suffix).utf8))[...])
   }
 
-  private func with(requestTarget: ArraySlice<UInt8>) -> TargetURI {
+  func with(requestTarget: ArraySlice<UInt8>) -> TargetURI {
     TargetURI(
       scheme: scheme, host: host, zone: zone, port: port, requestTarget: String(decoding: requestTarget, as: UTF8.self))
   }

@@ -27,6 +27,8 @@ final class SourceFile {
 
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
+  /// When it had been modified then, in seconds since 1970.
+  var modifiedSeconds: Int64 { statusAtOpen.modified_seconds }
 
   /// Opens the file and checks that it can be sent.
   /// - Parameters:

@@ -70,7 +70,7 @@ extension UploadError {
     case .objectExists:
       reader.told(
         "Send it to another URL, or delete what is there.",
-        "Send it to another URL, delete what is there, or, on an S3 server, use --overwrite.")
+        "Send it to another URL, delete what is there, or, on an S3 or WebDAV server, use --overwrite.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."
     case .signatureRefused:
       reader.told(

@@ -7,14 +7,14 @@ enum ContentCoding {
   static let accepted = "gzip, deflate"
 
   /// The decoded content of a response; nil if it is damaged, truncated, in an unknown coding, or larger than
-  /// `Limits.replyLength` when decoded. Throws if there is not enough memory.
+  /// ``Response/limit`` when decoded. Throws if there is not enough memory.
   static func decodedContent(of response: Response) throws(UploadError) -> [UInt8]? {
     let codings = response.head.fields.listMembers(of: "Content-Encoding").filter { $0 != "identity" }
     guard let coding = codings.first else { return response.content }
     guard codings.count == 1, coding == "gzip" || coding == "x-gzip" || coding == "deflate" else { return nil }
     if response.content.isEmpty { return [] }
     var length: Int64 = 0
-    let decoded = [UInt8](unsafeUninitializedCapacity: Limits.replyLength) { space, count in
+    let decoded = [UInt8](unsafeUninitializedCapacity: response.limit) { space, count in
       length = shim_inflate(response.content, response.content.count, space.baseAddress, space.count)
       count = max(0, Int(length))
     }

@@ -116,7 +116,8 @@ struct RequestComposer {
       request.fields += try sign(request, signing, by: keys)
     }
     do throws(RequestHeadError) {
-      let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)
+      let exchange = Exchange(
+        method: request.method, expectsContinue: request.mayExpectContinue, replyLength: request.replyLength)
       let head = try request.encodedHead(proxy == nil ? .origin : .absolute)
       return (
         request, WireRequest(head: head, body: body, exchange: exchange, announcesLastByte: request.announcesLastByte)

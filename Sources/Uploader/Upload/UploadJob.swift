@@ -326,7 +326,7 @@ final class UploadJob: Steppable {
       request, size: file.size,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       recordID: record?.record.id,
-      superseded: record?.superseded.flatMap { try? TargetURI($0) },
+      superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,
       isGuest: shared.configuration.credentials.areGuests,
       verifiesCertificate: !shared.configuration.tls.isInsecure, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks

@@ -7,7 +7,7 @@ struct ObjectURL {
     case plain
     /// Its query is a secret.
     case signed
-    case s3(S3Bucket, mayReplace: Bool)
+    case s3(S3Bucket)
     /// An upload on a tus server, which has no template.
     case upload(isSecret: Bool)
   }
@@ -15,6 +15,7 @@ struct ObjectURL {
   /// Its argument is the URL, whichever option it comes from.
   private let given: GivenOption
   private let kind: Kind
+  private let mayReplace: Bool
   /// For messages, which do not repeat the URL of a file.
   private let label: String
 
@@ -24,12 +25,16 @@ struct ObjectURL {
       switch given.option {
       case .s3: try ObjectURL(s3: given, options)
       case .putURLFile, .uploadURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
-      default: try ObjectURL(given)
+      default: try ObjectURL(given, options)
       }
   }
 
-  private init(_ given: GivenOption) throws(UsageError) {
-    (self.given, label) = (given, given.label)
+  private static func mayReplace(_ options: [GivenOption]) -> Bool {
+    options.contains { $0.option == .overwrite && $0.isOn }
+  }
+
+  private init(_ given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
+    (self.given, label, mayReplace) = (given, given.label, ObjectURL.mayReplace(options))
     kind = given.option == .uploadURL ? .upload(isSecret: false) : .plain
     try check()
   }
@@ -40,8 +45,8 @@ struct ObjectURL {
     let isUpload = file.option == .uploadURLFile
     given = GivenOption(
       option: isUpload ? .uploadURL : .putURL, argument: LocalPath(bytes: line), place: file.place)
-    (kind, label) = (
-      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text)
+    (kind, label, mayReplace) = (
+      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text), false
     )
     try check()
   }
@@ -50,11 +55,10 @@ struct ObjectURL {
   init(s3 given: GivenOption, _ options: [GivenOption]) throws(UsageError) {
     func last(_ option: Option) -> String? { options.last { $0.option == option }?.text }
     let region = ObjectURL.region(options)
-    let mayReplace = options.contains { $0.option == .overwrite && $0.isOn }
     do throws(S3AddressError) {
       let name = try S3Bucket.parse(given.argument.bytes).bucket
       let bucket = try S3Bucket(name, region: region, endpoint: last(.s3Endpoint))
-      (self.given, kind, label) = (given, .s3(bucket, mayReplace: mayReplace), given.label)
+      (self.given, kind, label, mayReplace) = (given, .s3(bucket), given.label, ObjectURL.mayReplace(options))
     } catch { throw UsageError(given.label + ": " + error.explanation) }
   }
 
@@ -112,7 +116,7 @@ struct ObjectURL {
   /// What the URLs of all files on the S3 server begin with: all of it if there is one for all.
   var beginning: String {
     get throws(UsageError) {
-      guard case .s3(let bucket, _) = kind else { return text }
+      guard case .s3(let bucket) = kind else { return text }
       return bucket.url(beginning: ObjectURL.key(in: try template().prefix))
     }
   }
@@ -122,7 +126,7 @@ struct ObjectURL {
   }
 
   func destination(for values: TemplateValues) throws(UsageError) -> Destination {
-    if case .s3(let bucket, let mayReplace) = kind {
+    if case .s3(let bucket) = kind {
       let key = ObjectURL.key(in: try template().expanded(values))
       do throws(S3AddressError) {
         var object = try bucket.object(Array(key))
@@ -132,7 +136,7 @@ struct ObjectURL {
     }
     let target = try target(for: values)
     if case .upload(let isSecret) = kind { return .tusUpload(target, isSecret: isSecret) }
-    if given.option == .webDAV { return .webDAV(target) }
+    if given.option == .webDAV { return .webDAV(target, mayReplace: mayReplace) }
     if case .signed = kind { return .put(target, isSigned: true) }
     return .put(target, isSigned: false)
   }
@@ -153,7 +157,7 @@ struct ObjectURL {
     var text = template.constant ?? template.prefix
     if isForOne { text.removeLast(text.count - 1 - (text.lastIndex(of: ASCII.slash) ?? 0)) }
     text += name
-    if case .s3(let bucket, _) = kind {
+    if case .s3(let bucket) = kind {
       do throws(S3AddressError) { return try bucket.object(Array(ObjectURL.key(in: text))).url } catch {
         throw UsageError(label + ": " + error.explanation)
       }

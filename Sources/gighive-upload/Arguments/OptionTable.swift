@@ -67,12 +67,12 @@ enum Option: Int32, CaseIterable {
     case .overwrite:
       .init(
         "overwrite", .none, .destination, .sending, [.ordinary, .bound],
-        "replace an object that has this name already (S3)")
+        "replace an object that has this name already (S3, WebDAV)")
     case .webDAV:
       .init(
         "webdav", .text("URL"), .destination, [.sending, .clean, .doctor],
         [.ordinary, .everyday, .destination, .template],
-        "URL of the file on a WebDAV server", more: "; may end with / or contain {path}; replaces nothing")
+        "URL of the file on a WebDAV server", more: "; may end with / or contain {path}")
     case .multipartURL:
       .init(
         "multipart-url", .text("URL"), .destination, [.sending, .clean, .doctor], [.ordinary, .everyday, .destination],

@@ -68,11 +68,10 @@ struct SendArguments {
       throw UsageError(SendArguments.destinations)
     }
     if let given = putOptions.first { try take(object: given) }
-    let needsS3: [Option] = [.s3Endpoint, .s3Region, .overwrite]
-    if putOptions.first?.option != .s3,
-      let given = options.first(where: { $0.place == nil && needsS3.contains($0.option) })
-    {
-      throw UsageError(given.label + " needs --s3.")
+    for given in options where given.place == nil && [.s3Endpoint, .s3Region, .overwrite].contains(given.option) {
+      let mayBeDAV = given.option == .overwrite
+      if putOptions.first?.option == .s3 || mayBeDAV && putOptions.first?.option == .webDAV { continue }
+      throw UsageError(given.label + (mayBeDAV ? " needs --s3 or --webdav." : " needs --s3."))
     }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus

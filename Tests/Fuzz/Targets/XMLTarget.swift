@@ -2,6 +2,7 @@
 enum XMLTarget {
   static func run(_ input: [UInt8]) {
     checkList(input)
+    checkFiles(input)
     guard let events = events(input) else { return }
     checkBalance(events)
     require(self.events(input + Array("\n<!-- -- x -->".utf8)) == events, "a comment behind the end counts")
@@ -63,6 +64,12 @@ enum XMLTarget {
       }
     }
     return xml
+  }
+
+  private static func checkFiles(_ input: [UInt8]) {
+    guard let list = MultiStatus(input) else { return }
+    require(events(input) != nil, "files that are not XML")
+    for file in list.files { require(!file.name.contains("/"), "a name with a slash: \(file.name)") }
   }
 
   private static func checkList(_ input: [UInt8]) {

@@ -18,6 +18,16 @@ struct UploadedPartsTests {
     #expect(last.length > 0 && last.offset + last.length == size)
   }
 
+  @Test(
+    arguments: [
+      (16 << 20, 16 << 20), (512 << 20, 16 << 20), (1 << 30, 32 << 20), (2 << 30, 64 << 20), (60 << 30, 64 << 20),
+      (100 << 30, 103 << 20),
+    ] as [(Int64, Int64)])
+  func aNextcloudGetsLongerOnes(size: Int64, length: Int64) {
+    let parts = UploadedParts(token: "t", ofSize: size, .nextcloud)
+    #expect(parts.length == length && parts.count(in: size) <= Limits.partCount)
+  }
+
   @Test func missingPartsAreFound() {
     let size = 20 * mib
     var parts = UploadedParts(token: "t", ofSize: size)

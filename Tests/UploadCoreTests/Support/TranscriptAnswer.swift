@@ -91,6 +91,23 @@ struct TranscriptAnswer {
       }
       content += "</ListPartsResult>"
       event = answer(200, [])
+    // Of a Nextcloud: `file SIZE`, `file SIZE own` with the time of the upload's file; `chunks 1 2 3:7`, with sizes that are not those of chunks.
+    case "file":
+      let modified =
+        own.last == "own" ? "<getlastmodified>Tue, 14 Nov 2023 22:13:20 GMT</getlastmodified>" : ""
+      content = TranscriptAnswer.listed("set.wav", "<getcontentlength>\(own[0])</getcontentlength>" + modified)
+      content = "<multistatus>\(content)</multistatus>"
+      event = answer(207, [])
+    case "chunks":
+      content =
+        TranscriptAnswer.listed("u/", "") + TranscriptAnswer.listed(".file", "<getcontentlength>7</getcontentlength>")
+      for word in own {
+        let parts = word.split(separator: ":")
+        let size = parts.count > 1 ? Int(parts[1]) ?? 0 : parts[0] == "3" ? 8 << 20 : 16 << 20
+        content += TranscriptAnswer.listed(String(parts[0]), "<getcontentlength>\(size)</getcontentlength>")
+      }
+      content = "<multistatus>\(content)</multistatus>"
+      event = answer(207, [])
     case "lost": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", nil))
     case "unreachable": event = lost(.connectionLost(.awaitingConfirmation, peer: "hive", SystemError(code: 113)))
     case "stalled": event = lost(.timedOut(.awaitingConfirmation, peer: "hive", limitMilliseconds: 1))
@@ -109,6 +126,15 @@ struct TranscriptAnswer {
       guard let status = Int(kind), own.isEmpty else { throw TranscriptRun.Failure("unknown answer: \(text)") }
       event = answer(status, [])
     }
+  }
+
+  private static func listed(_ name: String, _ properties: String) -> String {
+    "<response><href>/dav/\(name)</href><propstat><prop>\(properties)</prop></propstat></response>"
+  }
+
+  /// A refusal by Sabre, on which Nextcloud is based.
+  private static func sabre(_ exception: String, _ message: String) -> String {
+    "<error><exception>Sabre\\DAV\\Exception\\\(exception)</exception><message>\(message)</message></error>"
   }
 
   /// Split at spaces, but not within brackets; the content is the last one.
@@ -143,6 +169,15 @@ struct TranscriptAnswer {
     case "$begun": return "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
     case "$joined": return "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
     case "$no-such-upload": return "<Error><Code>NoSuchUpload</Code></Error>"
+    case "$missing": return sabre("NotFound", "File with name //set.wav could not be located")
+    case "$exists": return sabre("MethodNotAllowed", "The resource you tried to create already exists")
+    case "$precondition": return sabre("PreconditionFailed", "The destination node already exists")
+    case "$no-metadata": return sabre("PreconditionFailed", "Missing metadata for chunked upload.")
+    case "$sum": return sabre("BadRequest", "Chunks on server do not sum up to 41943040 but to 25165824 bytes")
+    case "$locked": return sabre("FileLocked", "set.wav is locked")
+    case "$full": return sabre("InsufficientStorage", "Insufficient space in /set.wav")
+    case "$maintenance": return sabre("ServerMaintenanceMode", "System is in maintenance mode.")
+    case "$disabled": return sabre("ServiceUnavailable", "OC\\User\\LoginException: Account disabled")
     case "$login": return GigHive.loginPage
     case "$created": return GigHive.created
     case "$row": return GigHive.row

@@ -12,6 +12,7 @@ struct TranscriptSetup {
   private var previous = UploadPlan.PreviousState()
   private var superseded: String?
   private var isGuest = false
+  private var modifiedSeconds: Int64 = 1_700_000_000
   private var verifiesCertificate = true
   private var limit = RetryLimit.failures(2)
   private var maximumDelayMilliseconds: Int64 = 8000
@@ -31,9 +32,12 @@ struct TranscriptSetup {
     let words = part.split(separator: " ", maxSplits: 1).map(String.init)
     (purpose, target) = (words[0], words.count > 1 ? words[1] : nil)
     guard
-      ["tus", "created", "gighive", "form", "put", "s3", "webdav", "cancel", "delete", "examine", "clear", "abort"]
-        .contains(
-          purpose)
+      [
+        "tus", "created", "gighive", "form", "put", "s3", "webdav", "nextcloud", "cancel", "delete", "examine", "clear",
+        "abort",
+      ]
+      .contains(
+        purpose)
     else {
       throw TranscriptRun.Failure("unknown destination: \(part)")
     }
@@ -47,6 +51,7 @@ struct TranscriptSetup {
     case (_, "bytes"): size = number ?? 0
     case (_, "MiB"): size = (number ?? 0) << 20
     case (_, "GiB"): size = (number ?? 0) << 30
+    case ("at", "U"): previous.location = try TargetURI(TranscriptSetup.chunks)
     case ("at", _): previous.location = try TargetURI(words[1].hasPrefix("/") ? "https://hive" + words[1] : words[1])
     case ("offset", _): previous.offset = number ?? 0
     case ("uploaded", _): previous.isUploaded = true
@@ -56,8 +61,9 @@ struct TranscriptSetup {
     case ("parts", _):
       // `parts a b -`: their tags, and `-` for one that is missing.
       let tags = words.dropFirst().map { $0 == "-" ? "" : $0 }
+      let length = Limits.partLength * (purpose == "nextcloud" ? 2 : 1)
       previous.parts = UploadedParts(
-        token: String(repeating: "07", count: 16), length: Limits.partLength, tags: tags, ofSize: size)
+        token: String(repeating: "07", count: 16), length: length, tags: tags, ofSize: size)
     case ("sent", _):
       previous.sent = SentPart(length: number ?? 0, sha256: words.last == "other" ? "cd" : GigHive.sha256)
     case ("doubtful", _): previous.isServerDoubtful = true
@@ -67,6 +73,7 @@ struct TranscriptSetup {
     case ("cookie", _): previous.cookies = Cookies([words.dropFirst().joined(separator: " ")])
     case ("by", "POST"): previous.detours.overridesMethod = true
     case ("split", _): previous.detours.splitEnd = number ?? 0
+    case ("instead", "U"): superseded = TranscriptSetup.chunks
     case ("instead", _): superseded = words.last
     case ("guest", let last):
       isGuest = true
@@ -94,12 +101,13 @@ struct TranscriptSetup {
     case ("threshold", _): request.append { $0.tusThreshold = number ?? 0 }
     case ("content", _): sha256 = String(repeating: words[1], count: 32)
     case ("clock", _): bootedAtSeconds = number ?? 0
+    case ("modified", _): modifiedSeconds = number ?? 0
     default: throw TranscriptRun.Failure("unknown in the setup: \(part)")
     }
   }
 
   /// Whether its end leaves a record.
-  var keepsRecord: Bool { ["tus", "gighive", "form", "put", "s3", "webdav"].contains(purpose) }
+  var keepsRecord: Bool { ["tus", "gighive", "form", "put", "s3", "webdav", "nextcloud"].contains(purpose) }
 
   func machine() throws(UploadError) -> UploadMachine {
     var policy = UploadPolicy(
@@ -132,6 +140,7 @@ struct TranscriptSetup {
         let plan = UploadPlan(
           request, size: size, previous: previous, recordID: "5e1f0a77",
           superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
+          modifiedSeconds: modifiedSeconds,
           isGuest: isGuest, verifiesCertificate: verifiesCertificate,
           boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
         return try UploadMachine(.upload(plan), policy)
@@ -149,7 +158,11 @@ struct TranscriptSetup {
         object.mayReplace = target == "replacing"
         return .s3(object)
       case "created": return .tusUpload(try TargetURI(target ?? "https://hive/files/1"), isSecret: false)
-      case "webdav": return .webDAV(try TargetURI(target ?? "https://hive/dav/a/set.wav"))
+      case "webdav":
+        return .webDAV(try TargetURI("https://hive/dav/a/set.wav", unless: target), mayReplace: target == "replacing")
+      case "nextcloud":
+        let file = try TargetURI("https://hive/remote.php/dav/files/ann/set.wav", unless: target)
+        return .webDAV(file, mayReplace: target == "replacing")
       case "gighive":
         var form = EventForm()
         (form.label, form.eventDate) = ("Set 1", "2026-05-01")
@@ -158,6 +171,9 @@ struct TranscriptSetup {
       }
     }
   }
+
+  /// The directory of the chunks that a Nextcloud joins: `U` in transcripts.
+  static let chunks = "https://hive/remote.php/dav/uploads/ann/gighive-upload-" + String(repeating: "07", count: 16)
 
   var record: UploadRecord {
     var record = UploadRecord.sample(identity(size: size))
@@ -176,5 +192,12 @@ struct TranscriptSetup {
     upload.fullSends = previous.fullSends
     record.state = .unfinished(upload)
     return record
+  }
+}
+
+extension TargetURI {
+  /// - Parameter given: an address instead; nil, or the word `replacing`, for none.
+  fileprivate init(_ usual: String, unless given: String?) throws {
+    self = try TargetURI(given.flatMap { $0 == "replacing" ? nil : $0 } ?? usual)
   }
 }

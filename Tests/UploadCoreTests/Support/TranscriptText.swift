@@ -5,9 +5,8 @@ import UploadCore
 extension TranscriptRun {
   /// A request without what its kind always has: `PATCH /files/1 0-100`, `POST /files/ {Upload-Defer-Length: 1}`.
   func text(_ request: HTTPRequest) -> String {
-    let target = request.target.text
-    var text = request.method + " " + (target.hasPrefix("https://hive/") ? String(target.dropFirst(12)) : target)
-    if let body = request.body {
+    var text = request.method + " " + shortened(request.target.text)
+    if let body = request.body, request.method != "PROPFIND" {
       if body.fileLength > 0 {
         text += " \(body.fileOffset)-\(body.fileOffset + body.fileLength)"
       } else if !body.header.isEmpty {
@@ -34,6 +33,12 @@ extension TranscriptRun {
     return text
   }
 
+  /// The path of an address on `https://hive`.
+  private func shortened(_ address: String) -> String {
+    if address.hasPrefix(TranscriptSetup.chunks) { return "U" + address.dropFirst(TranscriptSetup.chunks.count) }
+    return address.hasPrefix("https://hive/") ? String(address.dropFirst(12)) : address
+  }
+
   /// `joins 1 a, 2 b`: the parts that an S3 server is to join (CompleteMultipartUpload).
   private func joined(_ xml: String) -> String {
     let part = /<Part><PartNumber>(\d+)<\/PartNumber><ETag>"([^"<]+)"<\/ETag><\/Part>/
@@ -50,6 +55,7 @@ extension TranscriptRun {
     switch request.method {
     case "HEAD" where request.signing != nil: return [noCache, Field("x-amz-checksum-mode", "ENABLED")]
     case "PUT" where request.target.text.contains("partNumber="): return []
+    case "PROPFIND": return [Field("Content-Type", "application/xml"), noCache]
     case "POST" where request.signing != nil:
       let token = Field("x-amz-meta-gighive-upload", String(repeating: "07", count: 16))
       let isCreation = request.target.text.hasSuffix("?uploads=")
@@ -58,10 +64,14 @@ extension TranscriptRun {
       let type = request.fields.filter { $0.name == "Content-Type" }
       let own = Field("x-amz-meta-sha256", setup.sha256)
       return type + [Field("If-None-Match", "*"), Field("x-amz-checksum-sha256", GigHive.checksum), own]
+    case "PUT", "MKCOL":
+      let isChunked = request.target.text.hasPrefix(TranscriptSetup.chunks)
+      return isChunked ? [Field("Destination", "https://hive/remote.php/dav/files/ann/set.wav")] : []
     case "HEAD", "GET": return isTus ? [version, noCache] : [noCache]
     case "DELETE" where request.signing != nil, "GET" where request.signing != nil: return []
     case "DELETE":
-      return request.target.text.hasSuffix(".wav") || request.target.text.hasSuffix("-part") ? [] : [version]
+      let isTus = ![".wav", "-part"].contains { request.target.text.hasSuffix($0) }
+      return isTus && !request.target.text.hasPrefix(TranscriptSetup.chunks) ? [version] : []
     case "PATCH", "POST":
       guard isTus else {
         return request.fields.filter { $0.name == "Content-Type" }
@@ -106,8 +116,7 @@ extension TranscriptRun {
     guard let upload = record.unfinished else { return record.phase.rawValue }
     var parts = [record.phase.rawValue]
     if let remote = upload.remote {
-      let path = remote.url.hasPrefix("https://hive/") ? String(remote.url.dropFirst(12)) : remote.url
-      parts.append("at \(path) offset \(remote.offset)")
+      parts.append("at \(shortened(remote.url)) offset \(remote.offset)")
     }
     if let url = upload.formerURL { parts.append("former \(url)") }
     if upload.lastByteMayBeSent { parts.append("last byte sent") }

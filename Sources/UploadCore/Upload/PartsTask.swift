@@ -1,0 +1,537 @@
+/// One large recording that a server gets in parts, which it joins at the end: an object of an S3 server, or a file of a Nextcloud. After an
+/// interruption the server lists what it has, and only what is missing is sent. ``PartsDialect`` has what the servers have not in common.
+///
+///     aborting ──▶ looking ──▶ making ──▶ creating ──▶ hashing ⇄ putting ──▶ digesting ──▶ checking ──▶ verifying ──▶ joining ──▶ confirming
+///                     │                                   ▲         ▲                       │  ▲           │            │             │
+///                     ▼                                   │         └───────────────────────┼──┼───────────┘ a part     │             ▼
+///                 comparing                           examining ◀── listing                 │  │             is missing │  proving ─▶ stored
+///                                                                (of an earlier process)    │  └────────────────────────┘             ▲
+///                                                                                           │      no clear response                  │
+///                                                                                           └─────────────────────────────────────────┘
+///                                                                                             it is there: it was joined
+///
+/// A request to join the parts, whose response was lost, is never repeated blindly: what is there says whether it was carried out.
+struct PartsTask: Sendable {
+  private enum State: Sendable {
+    /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
+    case aborting(TargetURI, before: UploadError?)
+    /// Whether something has the object's name, before anything is sent in vain.
+    case looking
+    /// That has the size of the file and this SHA-256.
+    case comparing(sha256: String)
+    /// The directories above it. `isBegun`: whether the upload has been created.
+    case making(DirectoryMaker, isBegun: Bool)
+    case creating
+    /// The server does not join parts.
+    case unsupported
+    /// What the server has of an earlier process, behind the part with this number.
+    case listing(after: Int)
+    /// Whether that is of this file. `isJoined`: the object has been made of it.
+    case examining(isJoined: Bool)
+    /// The part with this number.
+    case hashing(Int)
+    case putting(Int, sha256: String)
+    /// The rest of the whole file's SHA-256.
+    case digesting(isJoined: Bool)
+    /// Whether something has the object's name, before the parts are joined. `isLost`: the server does not know the upload any more.
+    case checking(isLost: Bool)
+    /// Whether the server has all parts: it would not say so.
+    case verifying
+    case joining
+    /// The server says that they are joined, and has stored content with this SHA-256.
+    case confirming(sha256: String?)
+    /// What SHA-256 it has stored.
+    case proving(HTTPRequest)
+    case failing(UploadError)
+    case stored(Receipt, SentFile)
+  }
+
+  /// The upload on the server.
+  private struct Upload: Sendable {
+    let location: TargetURI
+    var origin: Origin
+    /// How the server has refused to join it. What helps the first time does not help again.
+    var refusals: Refusals = []
+  }
+
+  private enum Origin: Sendable {
+    case thisProcess
+    /// And why its parts may be of another file.
+    case earlierProcess(FileDoubt?)
+  }
+
+  private struct Refusals: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let exists = Refusals(rawValue: 1)
+    static let parts = Refusals(rawValue: 2)
+    static let directory = Refusals(rawValue: 4)
+    static let missing = Refusals(rawValue: 8)
+  }
+
+  private let size: Int64
+  private let token: String
+  private let computesSHA256: Bool
+  /// What an earlier process has sent.
+  private let sent: SentPart?
+  private let mayReplace: Bool
+  private var dialect: PartsDialect
+  private var state: State
+  private var parts: UploadedParts
+  /// nil if there is none.
+  private var upload: Upload?
+  private var sha256: String?
+  /// What comes before anything else.
+  private var pending: [TaskStep] = []
+  /// How much the server had before anything was sent, in bytes; nil while unknown.
+  private var resumedFrom: Int64?
+  /// How many uploads this process has begun.
+  private var attempts = 0
+
+  init(_ plan: UploadPlan, _ dialect: PartsDialect) {
+    size = plan.size
+    token = plan.boundary.token
+    computesSHA256 = plan.computesSHA256
+    sent = plan.previous.sent
+    mayReplace = plan.request.mayReplace
+    self.dialect = dialect
+    parts = UploadedParts(token: token, ofSize: size, dialect.lengths)
+    state = .looking
+    // One of which nothing is known to be there is not worth a question to Nextcloud.
+    if let location = plan.previous.location, let parts = plan.previous.parts, dialect.isUpload(location),
+      dialect.checksParts || parts.end(in: size) > 0
+    {
+      self.parts = parts
+      upload = Upload(location: location, origin: .earlierProcess(plan.previous.doubt))
+      state = .listing(after: 0)
+    } else if let former = plan.superseded ?? plan.previous.location,
+      dialect.isUpload(former) || former == plan.temporary
+    {
+      state = .aborting(former, before: nil)
+    }
+  }
+
+  // MARK: What is asked of it
+
+  /// The bytes that the server has, and more with everything that need not be repeated after a failure.
+  var progress: Int64 {
+    switch state {
+    case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
+      .hashing, .putting, .failing:
+      parts.total(in: size)
+    case .digesting, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
+    case .confirming, .proving, .stored: size + 2
+    }
+  }
+
+  var lastOffset: Int64 { parts.beginning(of: size) }
+
+  var isVerifying: Bool {
+    switch state {
+    case .comparing, .digesting: true
+    default: false
+    }
+  }
+
+  /// Whether the server has had everything, and only the outcome is missing.
+  var awaitsOutcome: Bool { progress > size }
+
+  /// Whether the request in flight is about an upload that is not needed.
+  var isTidying: Bool {
+    if case .aborting = state { true } else { false }
+  }
+
+  /// Whether what is read of the file is not known to be what was sent.
+  var readsUnknown: Bool {
+    guard case .examining = state, case .read = continuation else { return false }
+    return true
+  }
+
+  /// Whether a response is a captive portal's, so that nothing has reached the server (``MultipartTask/isPortals(_:)``).
+  func isPortals(_ answer: Answer) -> Bool { dialect.isPortals(answer) }
+
+  mutating func takeUnsaved() -> RecordChange? {
+    guard case .save(let change) = pending.first else { return nil }
+    pending.removeFirst()
+    return change
+  }
+
+  mutating func next() throws(UploadError) -> TaskStep {
+    if !pending.isEmpty { return pending.removeFirst() }
+    switch state {
+    case .aborting(let location, _): return .ask(dialect.abort(location))
+    case .looking:
+      if !mayReplace { return .ask(dialect.question) }
+      begin()
+      return try next()
+    case .checking, .confirming: return .ask(dialect.question)
+    case .comparing, .digesting: return .hash(.wholeFile)
+    case .making(let maker, _): return .ask(maker.request)
+    case .creating: return .ask(dialect.creation(token: parts.token))
+    case .unsupported: return .fallBackToPut
+    case .examining(let isJoined): return try examine(isJoined: isJoined)
+    case .hashing(let number):
+      let (offset, length) = parts.range(of: number, in: size)
+      return .hash(.range(.sha256, offset: offset, length: length))
+    case .proving(let request): return .ask(request)
+    case .failing(let error): throw error
+    case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: resumedFrom ?? 0))
+    case .listing, .verifying, .putting, .joining: return try nextOfUpload()
+    }
+  }
+
+  /// What is asked about the upload.
+  private func nextOfUpload() throws(UploadError) -> TaskStep {
+    guard let location = upload?.location else { throw .internalError("parts without an upload") }
+    switch state {
+    case .listing(let number): return .ask(dialect.list(of: location, after: number))
+    case .putting(let number, let sha256):
+      let (offset, length) = parts.range(of: number, in: size)
+      let content = RequestBody(fileOffset: offset, fileLength: length)
+      return .ask(dialect.part(number, of: location, content: content, sha256: sha256))
+    case .joining: return .ask(dialect.join(parts, of: location))
+    default: return .ask(dialect.list(of: location, after: 0))
+    }
+  }
+
+  // MARK: What comes next
+
+  /// Begins an upload.
+  private mutating func begin() {
+    resumedFrom = resumedFrom ?? 0
+    attempts += 1
+    let token = token + (attempts > 1 ? "-" + String(attempts) : "")
+    parts = UploadedParts(token: token, ofSize: size, dialect.lengths)
+    upload = nil
+    // What is there after a response that was lost is known.
+    if let location = dialect.location(of: token) {
+      pending.append(.save(.created(location: location.text, expires: nil)))
+    }
+    pending.append(.save(.parts(parts)))
+    state = dialect.directories.map { .making($0, isBegun: false) } ?? .creating
+  }
+
+  /// The upload is no longer there, or of no use. If this process has created it, that counts as a failure, because it could happen endlessly.
+  private mutating func startOver() throws(UploadError) {
+    let isOwn = hasCreated
+    forget()
+    state = .looking
+    if isOwn { throw .uploadLost }
+  }
+
+  /// Whether this process has created the upload.
+  private var hasCreated: Bool { if case .thisProcess = upload?.origin { true } else { false } }
+
+  private mutating func forget() {
+    parts = UploadedParts(token: parts.token, ofSize: size, dialect.lengths)
+    upload = nil
+    pending.append(.save(.forgotten))
+  }
+
+  /// Ends the upload on the server, and sends the recording from the start, or fails.
+  private mutating func abort(before error: UploadError?) {
+    guard let location = upload?.location else {
+      state = error.map { .failing($0) } ?? .looking
+      return
+    }
+    state = .aborting(location, before: error)
+  }
+
+  private mutating func leaveAborted(_ error: UploadError?, isGone: Bool) {
+    // Otherwise `cancel` can still end it.
+    if upload != nil, isGone || error == nil { forget() }
+    state = error.map { .failing($0) } ?? .looking
+  }
+
+  /// Why the parts of an earlier process may be of another file.
+  private var doubt: FileDoubt? { if case .earlierProcess(let doubt) = upload?.origin { doubt } else { nil } }
+
+  /// How the upload of an earlier process continues.
+  private var continuation: ContinuationPolicy.Decision {
+    ContinuationPolicy.decide(
+      doubt, sent: sent, offset: parts.end(in: size), size: size,
+      digestDecides: computesSHA256)
+  }
+
+  private mutating func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
+    switch continuation {
+    case .compare(let sent): return .hash(.beginning(length: sent.length))
+    case .read(let length): return .hash(.beginning(length: length))
+    case .startOver: leaveOther(isJoined: isJoined)
+    case .proceed: proceed(isJoined: isJoined)
+    }
+    return try next()
+  }
+
+  /// What the server has is of another file.
+  private mutating func leaveOther(isJoined: Bool) {
+    if isJoined {
+      state = .failing(.objectExists(status: 412))
+      return
+    }
+    pending.append(.reportOtherFile)
+    abort(before: nil)
+  }
+
+  private mutating func proceed(isJoined: Bool) {
+    if doubt != nil {
+      pending.append(.save(.continued))
+      upload?.origin = .earlierProcess(nil)
+    }
+    if isJoined { store(theirs: nil) } else { sendNext() }
+  }
+
+  private mutating func sendNext() {
+    if let number = parts.firstMissing(in: size) {
+      state = dialect.checksParts ? .hashing(number) : .putting(number, sha256: "")
+    } else {
+      state = needsDigest ? .digesting(isJoined: false) : checkingOrJoining
+    }
+  }
+
+  private var needsDigest: Bool { computesSHA256 && sha256 == nil }
+
+  /// What may be replaced is not looked at, unless a request may have replaced it already.
+  private var checkingOrJoining: State { mayReplace && hasCreated ? verifyingOrJoining : .checking(isLost: false) }
+
+  private var verifyingOrJoining: State { dialect.joinsBlindly ? .verifying : .joining }
+
+  mutating func hashed(_ result: HashResult) throws(UploadError) {
+    switch (state, result) {
+    case (.hashing(let number), .range(let checksum)):
+      state = .putting(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
+    case (.examining(let isJoined), .beginning(let found, let isStable)):
+      switch continuation {
+      case .compare(let sent) where found != sent.sha256: leaveOther(isJoined: isJoined)
+      case .read where !isStable: leaveOther(isJoined: isJoined)
+      case .compare, .read, .startOver, .proceed: proceed(isJoined: isJoined)
+      }
+    case (.digesting(let isJoined), .wholeFile(let sha256, _)):
+      self.sha256 = sha256
+      if isJoined { store(theirs: nil) } else { state = checkingOrJoining }
+    case (.comparing(let theirs), .wholeFile(let own, _)):
+      guard theirs == own else {
+        state = .looking
+        throw .objectExists(status: 412)
+      }
+      sha256 = own
+      var receipt = Receipt()
+      (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
+      state = .stored(receipt, SentFile(size: size, sha256: own))
+    default: break
+    }
+  }
+
+  // MARK: Responses
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    if dialect.learn(from: answer) { return }
+    switch state {
+    case .aborting(_, let error):
+      let isOwn = hasCreated
+      leaveAborted(error, isGone: answer.isSuccess || answer.status == 404)
+      // It could happen endlessly.
+      if isOwn, error == nil { throw .uploadLost }
+    case .looking: try receiveObject(answer)
+    case .making(var maker, let isBegun):
+      let isDone = try maker.receive(answer)
+      state = isDone ? isBegun ? .checking(isLost: false) : .creating : .making(maker, isBegun: isBegun)
+    case .creating: try receiveCreation(answer)
+    case .listing, .verifying: try receiveList(answer)
+    case .putting(let number, _): try receivePart(answer, number)
+    case .checking(let isLost): try receiveCheck(answer, isLost: isLost)
+    case .joining: try receiveJoin(answer)
+    case .confirming(let theirs): try receiveConfirmation(answer, theirs)
+    case .proving: finish(theirs: dialect.examined(answer))
+    case .comparing, .unsupported, .examining, .hashing, .digesting, .failing, .stored: break
+    }
+  }
+
+  private mutating func receiveObject(_ answer: Answer) throws(UploadError) {
+    if dialect.isStrangers(answer) {
+      state = .unsupported
+      return
+    }
+    switch try found(answer) {
+    case .object(size, let theirs?, _): state = .comparing(sha256: theirs)
+    case .object: throw .objectExists(status: 412)
+    // Who may only write learns nothing here: then the condition protects what is there.
+    case .nothing, .hidden: begin()
+    }
+  }
+
+  private func found(_ answer: Answer) throws(UploadError) -> PartsDialect.Found {
+    try dialect.found(answer, token: parts.token, size: size)
+  }
+
+  private mutating func receiveCreation(_ answer: Answer) throws(UploadError) {
+    switch try dialect.created(answer, token: parts.token) {
+    case .created(let location):
+      upload = Upload(location: location, origin: .thisProcess)
+      if dialect.location(of: parts.token) == nil {
+        pending.append(.save(.created(location: location.text, expires: nil)))
+      }
+      sendNext()
+    case .unsupported:
+      forget()
+      state = .unsupported
+    }
+  }
+
+  private mutating func receiveList(_ answer: Answer) throws(UploadError) {
+    switch (try dialect.listed(answer), state) {
+    case (.gone, _): state = .checking(isLost: true)
+    // The record knows what was taken.
+    case (.hidden, _):
+      dialect.forbidListing()
+      endListing()
+    case (.parts(let listed, let next), .listing(let number)):
+      if let next, next <= number { throw .notFromServer(status: answer.status) }
+      guard compare(listed, after: number, until: next) else { return abort(before: nil) }
+      if let next { state = .listing(after: next) } else { endListing() }
+    case (.parts(let listed, _), _):
+      guard compare(listed, after: 0, until: nil) else { return abort(before: nil) }
+      guard let number = parts.firstMissing(in: size) else {
+        state = .joining
+        return
+      }
+      pending.append(.save(.parts(parts)))
+      sendNext()
+      // It could happen endlessly.
+      if isSecond(.missing) { throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset)) }
+    }
+  }
+
+  /// Forgets the parts that the server does not have, or has with another size.
+  /// - Returns: false if there are others, of an earlier plan or of somebody else: some servers join only what is named completely.
+  private mutating func compare(_ listed: [ListedPart], after number: Int, until next: Int?) -> Bool {
+    if listed.contains(where: { !(1...parts.count(in: size)).contains($0.number) }) { return false }
+    var has = [Bool](repeating: false, count: parts.tags.count)
+    for part in listed where part.number <= has.count {
+      has[part.number - 1] =
+        part.size == parts.range(of: part.number, in: size).length
+        && dialect.isSame(part, as: parts.tags[part.number - 1])
+    }
+    let last = min(next ?? has.count, has.count)
+    for index in has.indices where index >= number && index < last && !has[index] { parts.set(nil, of: index + 1) }
+    return true
+  }
+
+  private mutating func endListing() {
+    resumedFrom = resumedFrom ?? parts.beginning(of: size)
+    state = .examining(isJoined: false)
+  }
+
+  private mutating func receivePart(_ answer: Answer, _ number: Int) throws(UploadError) {
+    switch try dialect.taken(answer) {
+    case .taken(let tag):
+      parts.set(tag, of: number)
+      pending.append(.save(.parts(parts)))
+      sendNext()
+    case .gone: state = .checking(isLost: true)
+    case .useless: abort(before: nil)
+    case .damaged:
+      state = .hashing(number)
+      throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
+    }
+  }
+
+  private mutating func receiveCheck(_ answer: Answer, isLost: Bool) throws(UploadError) {
+    let isComplete = parts.firstMissing(in: size) == nil
+    switch try found(answer) {
+    case .object(_, _, .thisUpload) where isComplete || dialect.checksParts: state = .examining(isJoined: true)
+    case .object where !mayReplace: abort(before: .objectExists(status: 412))
+    case .object, .nothing:
+      if isLost { try startOver() } else { state = verifyingOrJoining }
+    case .hidden:
+      guard isLost else {
+        state = verifyingOrJoining
+        return
+      }
+      // It may have been joined, and nobody can see it.
+      guard !isComplete else { throw .unconfirmed(status: 404) }
+      try startOver()
+    }
+  }
+
+  private mutating func receiveJoin(_ answer: Answer) throws(UploadError) {
+    state = .checking(isLost: false)
+    switch try dialect.joined(answer) {
+    case .joined(let theirs): state = .confirming(sha256: theirs)
+    case .gone: state = .checking(isLost: true)
+    // Whoever has been faster has made its object, or this upload has, and the response was lost.
+    case .exists: if isSecond(.exists) { abort(before: .objectExists(status: 412)) }
+    case .conflict: abort(before: nil)
+    case .conditionUnknown: break
+    case .partsRefused(let error, let isCertain):
+      if dialect.mayList, !isSecond(.parts) {
+        state = dialect.joinsBlindly ? .verifying : .listing(after: 0)
+      } else if isCertain {
+        abort(before: nil)
+      } else {
+        throw error
+      }
+    case .directoryMissing(let status):
+      guard let maker = dialect.directories, !isSecond(.directory) else {
+        throw .serverDirectoryMissing(status: status)
+      }
+      state = .making(maker, isBegun: true)
+    }
+  }
+
+  /// Whether the upload has been refused in this way before.
+  private mutating func isSecond(_ refusal: Refusals) -> Bool { !(upload?.refusals.insert(refusal).inserted ?? true) }
+
+  private mutating func receiveConfirmation(_ answer: Answer, _ theirs: String?) throws(UploadError) {
+    switch try found(answer) {
+    case .object(let length, _, let owner):
+      state = .checking(isLost: false)
+      guard length == size else { throw .sizeDiffers(sent: size, stored: length ?? 0) }
+      // Somebody else has replaced it since.
+      if case .somebodyElse = owner { throw .objectExists(status: 200) }
+      store(theirs: theirs)
+    // Who may only write cannot look, but the server has said it.
+    case .hidden: store(theirs: theirs)
+    case .nothing:
+      state = .checking(isLost: false)
+      throw .unconfirmed(status: 404)
+    }
+  }
+
+  /// - Parameter theirs: the SHA-256 of what the server has stored, if it has said it.
+  private mutating func store(theirs: String?) {
+    if needsDigest {
+      state = .digesting(isJoined: true)
+    } else if theirs == nil, sha256 != nil, let request = dialect.examination {
+      state = .proving(request)
+    } else {
+      finish(theirs: theirs)
+    }
+  }
+
+  private mutating func finish(theirs: String?) {
+    var receipt = Receipt()
+    receipt.isChecksumVerified = dialect.checksParts
+    if let theirs, let sha256 {
+      guard theirs == sha256 else {
+        state = .failing(.checksumDiffers(sent: sha256, stored: theirs))
+        return
+      }
+      receipt.isChecksumVerified = true
+    }
+    state = .stored(receipt, SentFile(size: size, sha256: sha256))
+  }
+
+  /// The requests in flight ended without a usable response.
+  mutating func interrupted() {
+    switch state {
+    case .aborting(_, let error): leaveAborted(error, isGone: false)
+    case .joining: state = .checking(isLost: false)
+    case .digesting(isJoined: false): sendNext()
+    // It is delivered, and may be too large to be read in the server's time.
+    case .proving: finish(theirs: nil)
+    case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting, .digesting,
+      .checking, .verifying, .confirming, .failing, .stored:
+      break
+    }
+  }
+}
