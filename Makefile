@@ -134,9 +134,9 @@ tls: static ## test the whole TLS matrix, of which `make test` runs one row of e
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 4 $(addprefix Tests/CLITests/test_,tls*.py ciphers.py key_exchange.py)
 
 .PHONY: interop
-interop: static ## test against Apache, PHP, nginx, and tus and S3 servers; also ModSecurity, from Debian's packages and PyPI
+interop: static ## test against Apache, PHP, nginx, and tus and S3 servers, from Debian's packages and PyPI; QUICK=1: without 2 GiB, as CI does
 	Tests/Interop/setup
-	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
+	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3 $(if $(QUICK),-m "not large")
 
 .PHONY: consumer
 consumer: setup ## build a package of somebody else, which uses the library, and test its server
@@ -171,11 +171,9 @@ simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also 
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation-address --sanitize=address
 	$(BUILD)/simulation-address/release/simulate --seeds $(FIRST) $(or $(filter-out 100000,$(SEEDS)),3000) --jobs 2
 
-.PHONY: callfailures dynamic
-dynamic: setup
-	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
-callfailures: dynamic ## every call fails once; LONG=1: also every allocation, and with retries
-	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload $(if $(LONG),,--quick)
+.PHONY: callfailures
+callfailures: debug ## every call fails once; QUICK=1: what CI runs, those of a removal and a sample of the others (SEED=N); LONG=1: also every allocation
+	$(PYTHON) -B Tests/CallFailures $(if $(QUICK),--share quick) $(if $(LONG),--share all) $(if $(SEED),--seed $(SEED))
 
 .PHONY: mutants
 mutants: static ## change one thing at a time, of which a test must fail; SEED=N COUNT=N AREAS="removal state": others, AGAIN=1: survivors, too
