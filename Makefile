@@ -16,7 +16,9 @@ endif
 DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
-PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
+PYTEST := $(PYTHON) -m pytest -p no:cacheprovider -q
+# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(BUILD)/pycache
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
@@ -97,12 +99,14 @@ setup: ## install missing Debian packages (needs root or sudo); without dpkg: no
 demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: testbuild debug replay fuzzer
-testbuild: static debug replay ## build everything that `make test` runs
+.PHONY: testbuild debug replay fuzzer pycache
+testbuild: static debug replay pycache ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay fuzzer: setup
 	$(PYTHON) -B Tests/Fuzz --build $@
+pycache: setup
+	GIGHIVE_UPLOAD=$(SHELL) $(PYTEST) --collect-only Tests/CLITests >/dev/null
 
 # Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
@@ -110,7 +114,7 @@ replay fuzzer: setup
 ORDINARY := ciphers delivery file_names help interruption json_output library list memory_ceiling names password_bytes text_output \
   tls usage
 
-# They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
+# They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes a second: more
 # processes than the waiting tests can use would only cost time.
 SUITES := unittest harnesstest ordinarytest statictest
 .PHONY: test $(SUITES)
