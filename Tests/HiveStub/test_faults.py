@@ -81,6 +81,13 @@ def test_a_response_that_a_gateway_loses(start):
     assert patch(url, 0, b"12345").status == 502 and offset(url) == 5
 
 
+def test_a_patch_is_stored_in_part_and_a_location_is_a_path(start):
+    hive = start(faults=["relative-location", "partial=3@1"])
+    path = create(hive, 5)
+    assert path.startswith("/files/")
+    assert patch(hive.url + path, 0, b"12345")["Upload-Offset"] == "3" == str(offset(hive.url + path))
+
+
 # Which requests a fault meets
 
 
