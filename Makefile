@@ -16,7 +16,9 @@ endif
 DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
-PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
+PYTEST := $(PYTHON) -m pytest -p no:cacheprovider -q
+# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(BUILD)/pycache
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
@@ -97,12 +99,14 @@ setup: ## install missing Debian packages (needs root or sudo); without dpkg: no
 demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: testbuild debug replay fuzzer
-testbuild: static debug replay ## build everything that `make test` runs
+.PHONY: testbuild debug replay fuzzer pycache
+testbuild: static debug replay pycache ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay fuzzer: setup
 	$(PYTHON) -B Tests/Fuzz --build $@
+pycache: setup
+	GIGHIVE_UPLOAD=$(SHELL) $(PYTEST) --collect-only Tests/CLITests >/dev/null
 
 # Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
@@ -110,7 +114,7 @@ replay fuzzer: setup
 ORDINARY := ciphers delivery file_names help interruption json_output library list memory_ceiling names password_bytes text_output \
   tls usage
 
-# They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
+# They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes a second: more
 # processes than the waiting tests can use would only cost time.
 SUITES := unittest harnesstest ordinarytest statictest
 .PHONY: test $(SUITES)
@@ -134,9 +138,9 @@ tls: static ## test the whole TLS matrix, of which `make test` runs one row of e
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 4 $(addprefix Tests/CLITests/test_,tls*.py ciphers.py key_exchange.py)
 
 .PHONY: interop
-interop: static ## test against Apache, PHP, nginx, and tus and S3 servers; also ModSecurity, from Debian's packages and PyPI
+interop: static ## test against Apache, PHP, nginx, and tus and S3 servers, from Debian's packages and PyPI; QUICK=1: without 2 GiB, as CI does
 	Tests/Interop/setup
-	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
+	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3 $(if $(QUICK),-m "not large")
 
 .PHONY: consumer
 consumer: setup ## build a package of somebody else, which uses the library, and test its server
@@ -171,11 +175,9 @@ simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also 
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation-address --sanitize=address
 	$(BUILD)/simulation-address/release/simulate --seeds $(FIRST) $(or $(filter-out 100000,$(SEEDS)),3000) --jobs 2
 
-.PHONY: callfailures dynamic
-dynamic: setup
-	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
-callfailures: dynamic ## every call fails once; LONG=1: also every allocation, and with retries
-	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload $(if $(LONG),,--quick)
+.PHONY: callfailures
+callfailures: debug ## every call fails once; QUICK=1: what CI runs, those of a removal and a sample of the others (SEED=N); LONG=1: also every allocation
+	$(PYTHON) -B Tests/CallFailures $(if $(QUICK),--share quick) $(if $(LONG),--share all) $(if $(SEED),--seed $(SEED))
 
 .PHONY: mutants
 mutants: static ## change one thing at a time, of which a test must fail; SEED=N COUNT=N AREAS="removal state": others, AGAIN=1: survivors, too

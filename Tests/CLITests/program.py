@@ -202,7 +202,7 @@ def trust(hive) -> list:
     return ["--cacert", hive.certificates.cacert] if hive.certificates else []
 
 
-def wait_until(condition, seconds: float = 10, what: str = "the condition"):
+def wait_until(condition, seconds: float = HANGS_AFTER_SECONDS, what: str = "the condition"):
     """Polls; returns what the condition gave."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):

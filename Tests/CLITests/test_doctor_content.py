@@ -94,14 +94,6 @@ def test_a_limit_or_a_cut_in_the_middle_of_a_form(hive, examine, tmp_path, fault
     assert message in event["message"] and remedy in (event.get("remedy") or ""), event
 
 
-def test_an_upload_that_is_refused_is_removed(hive, examine):
-    stub = hive("patch/status=403@5-")
-    result = examine(stub.url, *USER, *SMALL, "--json")
-    assert result.code == 6 and failures(result) == ["test-upload"], result
-    assert "after 1048576 bytes" in found(result, "test-upload")["message"]
-    assert result_of(result, "removal") == "ok" and is_empty(stub)
-
-
 def test_wrong_credentials_send_nothing(hive, examine):
     stub = hive(password="other")
     result = examine(stub.url, *USER, *SMALL, "--json")
@@ -121,15 +113,6 @@ def test_a_proxy_that_collects_whole_requests(hive, examine):
 
 
 # What cannot be removed.
-
-
-def test_a_server_without_termination(hive, examine):
-    stub = hive(tus_extensions=("creation",))
-    result = examine(stub.url, *USER, *SMALL, "--json").check()
-    event = found(result, "removal")
-    (upload,) = stub.uploads
-    assert event["result"] == "warning" and "no termination" in event["message"] and upload.id in event["message"]
-    assert "upload-dir" in event["remedy"]
 
 
 RECORDING = '{"id":7,"asset_id":7,"file_name":"a.mp4","checksum_sha256":"00","size_bytes":3000000,"delete_token":"ab12"}'

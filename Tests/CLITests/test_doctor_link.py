@@ -7,7 +7,6 @@ import subprocess
 import pytest
 from lan import THEIR_IPV6, THEIRS, Server, gives, on_lan
 from namespaces import alone, command
-from pages import NGINX_413, answer
 from program import private, trust, wait_until
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from test_doctor_content import checks, is_empty, sent
@@ -15,7 +14,6 @@ from uploads import PASSWORD
 
 LONGEST = 90 << 20
 """The longest tus request."""
-LOSSLESS = "nothing was lost"
 LOSS_KNOWN = r"(nothing|%) was lost"
 """A busy machine drops packets of its own loopback device, too: of readers that do not get their turn."""
 
@@ -59,19 +57,6 @@ def test_a_form_is_sent_where_there_is_no_tus(hive, examine):
     assert is_empty(stub)
 
 
-def test_it_comes_after_the_test_of_content(hive, examine):
-    stub = hive()
-    result = examine(stub.url, *USER, "--link", "--send-test", "3M", "--threshold", "1M", "--json").check()
-    assert checks(result)[-5:] == ["spooling", "test-upload", "removal", "link", "removal"] and is_empty(stub)
-
-
-def test_a_server_that_takes_only_short_files(hive, examine):
-    stub = hive(tus_max_size=5_000_000)
-    result = examine(stub.url, *USER, "--link", "--json").check()
-    assert measured(result) and is_empty(stub)
-    assert [request.content_length for request in sent(stub, "PATCH")] == [4_999_999]
-
-
 def test_a_guest_needs_tus(hive, examine, tmp_path):
     file = private(tmp_path / "token", "right")
     stub = hive(user=None, upload_token="right", tus=False)
@@ -81,17 +66,6 @@ def test_a_guest_needs_tus(hive, examine, tmp_path):
 
 
 # A line or a server that is slow.
-
-
-@pytest.mark.long
-def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, examine):
-    stub = hive("patch/slow-read=400000")
-    result = examine(stub.url, *USER, "--link", "--json").check()
-    message = found(result, "link")["message"]
-    assert result_of(result, "link") == "ok" and "and the link could take more" in message, message
-    assert message.endswith(LOSSLESS), message
-    assert rate(message) < 4_000_000, message
-    assert sent(stub, "PATCH")[0].body_bytes < LONGEST // 2 and is_empty(stub)
 
 
 @pytest.fixture
@@ -118,15 +92,6 @@ def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
     assert float(re.search(r"([0-9.]+) % was lost", event["message"])[1]) >= 0.5
     assert rate(event["message"]) < 2_600_000
     assert "congestion = bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
-
-
-@pytest.mark.long
-def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(measured_through):
-    event, stub = measured_through("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
-    assert event["result"] == "warning" and event["message"].endswith(LOSSLESS + "."), event
-    assert "waits in a queue" in event["remedy"] and "cable" not in event["remedy"], event
-    limit = re.search(r"--limit-rate ([0-9]+)(k|M),", event["remedy"])
-    assert 100_000 < int(limit[1]) * {"k": 1000, "M": 1_000_000}[limit[2]] < 500_000 and is_empty(stub)
 
 
 # A path that drops long packets and does not say so.
@@ -180,30 +145,6 @@ def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, ru
 
 
 # What does not work.
-
-
-def test_a_form_that_is_too_long_is_halved(hive, examine):
-    def respond(request):
-        length = request.content_length or 0
-        if length > 30_000_000:
-            return answer("413 Request Entity Too Large", NGINX_413)
-        if request.header("Expect"):
-            return b"HTTP/1.1 100 Continue\r\n\r\n"
-        return answer("400 Bad Request", '{"error":"Bad Request","message":"Label is required"}')
-
-    stub = hive(answer=respond)
-    result = examine(stub.url, *USER, "--protocol", "multipart", "--link", "--json")
-    assert measured(result)
-    lengths = [request.content_length for request in stub.requests if not request.header("Expect")]
-    assert [length // LONGEST for length in (lengths[-3], 2 * lengths[-2], 4 * lengths[-1])] == [1, 1, 1]
-
-
-def test_a_server_that_goes_away(hive, examine):
-    # After three that are announced.
-    stub = hive("patch/reset-after=5000000@4-")
-    result = examine(stub.url, *USER, "--link", "--json")
-    assert result.code == 4 and failures(result) == ["link"] and " after " in found(result, "link")["message"], result
-    assert result_of(result, "removal") == "ok" and is_empty(stub)
 
 
 def test_an_interrupted_measurement_is_removed(hive, program):

@@ -103,14 +103,6 @@ def test_a_server_that_cannot_prevent_overwriting(s3, examine_s3, kind):
     assert "cannot prevent overwriting" in found["overwriting"]["message"] and stub.objects == {}
 
 
-def test_a_leftover_is_named(s3, examine_s3):
-    stub = s3()
-    stub.removes = False
-    found, result = examine_s3(stub)
-    (left,) = stub.objects
-    assert result.check() and found["removal"]["result"] == "warning" and left in found["removal"]["message"]
-
-
 # MARK: WebDAV
 
 
@@ -136,14 +128,6 @@ def test_a_directory_that_uploads_would_make_is_named(examine_dav, dav):
     assert warning["check"] == "test-object" and "/dav/2026/may/ yet" in warning["message"]
 
 
-def test_a_share_at_the_root_without_a_directory(examine_dav, dav):
-    dav.directories = {"/"}
-    found, result = examine_dav(url="/new/")
-    assert result.check() and dav.files == {} and found["test-object"]["message"].startswith("the server has taken")
-    dav.refuse["PUT"] = 409
-    assert examine_dav(url="/")[1].code == 7
-
-
 @pytest.mark.parametrize("method, status, code, remedy", [
     ("PUT", 401, 6, ""), ("PUT", 403, 6, "may only read"), ("PUT", 405, 7, "may only read"), ("PUT", 507, 8, ""),
     ("PUT", 409, 7, ""), ("MOVE", 501, 9, "Uploads need MOVE"), ("MOVE", 502, 9, "Destination"), ("PUT", 503, 9, ""),
@@ -154,13 +138,6 @@ def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, d
     event = found["test-object"]
     assert result.code == code and event["result"] == "failure" and remedy in event.get("remedy", ""), result
     assert dav.files == {}
-
-
-def test_a_part_that_cannot_be_removed_is_named(examine_dav, dav):
-    dav.refuse["DELETE"] = 403
-    found, result = examine_dav()
-    (left,) = dav.files
-    assert result.check() and found["removal"]["result"] == "warning" and left in found["removal"]["message"]
 
 
 def test_an_interruption_leaves_nothing(program, dav):

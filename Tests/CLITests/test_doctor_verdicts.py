@@ -2,7 +2,7 @@
 
 import pytest
 from namespaces import alone, hosts
-from pages import NGINX_413, NGINX_502, answer
+from pages import NGINX_413, answer
 from program import private
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from test_doctor_limits import gateway  # noqa: F401
@@ -64,15 +64,6 @@ def test_a_patch_that_is_refused_as_a_post_too_is_a_failure(hive, examine):
     assert "nginx" in event["message"], event
 
 
-@pytest.mark.parametrize("refusals, check, words", [
-    ({"PATCH": answer("405 Not Allowed", NGINX_405)}, "request-limit", "over tus would fail"),
-    ({"OPTIONS": answer("502 Bad Gateway", NGINX_502)}, "tus", "large"),
-])  # fmt: skip
-def test_what_refuses_tus_does_not_concern_a_small_file(hive, examine, recording, refusals, check, words):
-    event = found(examine(hive(answer=site(**refusals)).url, *USER, "--json", recording(2_000_000)).check(), check)
-    assert event["result"] == "warning" and words in event["message"], event
-
-
 def test_a_method_override_is_used(hive, examine, tmp_path):
     """From the configuration, too."""
     stub = hive("deny-patch")
@@ -86,20 +77,6 @@ def test_a_method_override_is_used(hive, examine, tmp_path):
 
 
 # Whether tus can be used.
-
-
-def test_a_server_that_does_not_name_its_extensions_is_asked(hive, examine):
-    """A proxy may have removed the field."""
-    result = examine(hive(answer=site(OPTIONS=answer("204 No Content", "", *TUS))).url, *USER, "--json").check()
-    assert result_of(result, "tus") == "ok"
-
-
-def test_a_removed_version_is_no_contradiction(hive, examine):
-    missing = answer("412 Precondition Failed", "", *TUS)
-    result = examine(hive(answer=site(PATCH=missing, creation=missing)).url, *USER, "--json")
-    event = found(result, "request-limit")
-    assert result.code == 7 and failures(result) == ["request-limit"], result
-    assert "removes the header field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]
 
 
 def test_a_guest_needs_no_form(hive, examine, tmp_path):
@@ -122,34 +99,6 @@ def test_other_tus_servers_are_not_told_about_forms(hive, examine):
     assert result.code == 7 and "multipart" not in event["remedy"] and "creates uploads" in event["remedy"], event
 
 
-# Limits.
-
-
-@pytest.mark.parametrize("limit, outcome", [(100_000, "warning"), (50_000, "failure")])
-def test_short_tus_requests_do(gateway, examine, limit, outcome):  # noqa: F811
-    def respond(request):
-        if request.method == "PATCH" and request.content_length > limit:
-            return answer("413 Request Entity Too Large", NGINX_413)
-        return site()(request)
-
-    result = examine(gateway(respond), *USER, "--json")
-    event = found(result, "request-limit")
-    assert event["result"] == outcome and "client_max_body_size" in event["remedy"], event
-
-
-@pytest.mark.parametrize("fields, words", [
-    ((("Server", "tiny/1.0"), ("Via", "1.1 edge7")), "Server: tiny/1.0, Via: 1.1 edge7"), ((), "no Server, no Via"),
-])  # fmt: skip
-def test_an_unknown_program_with_a_limit_is_quoted(gateway, examine, fields, words):  # noqa: F811
-    def respond(request):
-        if (request.content_length or 0) > 1 << 20:
-            return answer("413 Payload Too Large", "no", *fields)
-        return site()(request)
-
-    event = found(examine(gateway(respond), *USER, "--json"), "form-limit")
-    assert words in event["remedy"] and "--file-field" not in event["remedy"] and "--protocol tus" in event["message"]
-
-
 # This machine.
 
 
@@ -167,16 +116,6 @@ def test_a_full_state_directory_stops_no_form(hive, examine, small_disk, recordi
     assert event["result"] == "warning" and "without a record" in event["message"], event
     result = examine(hive().url, *USER, "--json", "--state-dir", place, file, "--protocol", "tus")
     assert result.code == 13 and failures(result) == ["state-directory"], result
-
-
-def test_a_file_system_without_free_inodes(hive, examine, small_disk):  # noqa: F811
-    place = small_disk(40_000, "nr_inodes=3")
-    for name in "ab":
-        (place / name).touch()
-    result = examine(hive().url, *USER, "--json", "--state-dir", place)
-    event = found(result, "state-directory")
-    assert result.code == 13 and failures(result) == ["state-directory"] and "no free inodes" in event["message"]
-    assert "--state-dir" in event["remedy"]
 
 
 # The network.
@@ -239,16 +178,6 @@ def test_uploads_at_an_internal_address(hive, examine):
     assert result.code == 4 and failures(result) == ["upload-address"], result
     assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
     assert result_of(result, "removal") == "warning"
-
-
-def test_uploads_that_go_on_at_the_endpoint(hive, examine):
-    """As in an upload."""
-    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
-    result = examine(stub.url, *USER, "--json", "--send-test=3M", "--threshold=1M").check()
-    event = found(result, "upload-address")
-    assert event["result"] == "warning" and "-behind-proxy" in event["remedy"], result
-    assert "http://127.0.0.1:9" in event["message"] and stub.url in event["message"]
-    assert stub.uploads == []
 
 
 def test_the_address_of_uploads_is_checked_without_content(hive, examine):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -20,10 +21,8 @@ from callfailures.sweep import MEMORY, Result, Sweep, Workers
 TESTS = Path(__file__).resolve().parents[1]
 MEMORY_SCENARIOS = ("multipart-http", "tus-https", "multipart-https", "cancel-http")
 MEMORY_PARTS = 8
-QUICK_STEP = 61
-"""With --quick, every so many allocations are made to fail."""
-QUICK_RETRIES_STEP = 5
-"""And every so many calls with retries; without, all of them, except for those that a scenario with a removal shares with others."""
+SHARES = {"quick": {0: 6, 2: 30, MEMORY: 300}, "calls": {0: 1, 2: 5, MEMORY: 61}, "all": {0: 1, 2: 1, MEMORY: 1}}
+"""One of so many calls fails, without and with retries, and of the allocations. All that a removal is made of fail."""
 OF_REMOVALS = set(
     "fcntl fstatat fsync ftruncate lstat openat openat2 pwrite realpath rename renameat2 statvfs unlink unlinkat".split())
 
@@ -89,11 +88,12 @@ def main() -> int:
         try:
             with Workers(program, library, certificates) as workers:
                 if not options.canary:
-                    for result in workers.run(plan(workers, scenarios, options, folder)):
+                    sweeps, called = plan(workers, scenarios, options, folder)
+                    for result in workers.run(sweeps):
                         tally.add(result)
                     tally.print_findings()
                     if not is_partial:
-                        check_reach(tally)
+                        check_reach(tally, called)
                 if not is_partial:
                     run_canaries(workers, tally)
         except Broken as reason:
@@ -108,7 +108,9 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 Tests/CallFailures", description=__doc__)
     default = Path(os.environ.get("GIGHIVE_UPLOAD", TESTS.parent / ".build/debug/gighive-upload"))
     parser.add_argument("--binary", type=Path, default=default, help="an ordinary, dynamic build (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="what CI runs: a choice of the allocations")
+    parser.add_argument("--share", choices=SHARES, default="calls",
+                        help="quick, what CI runs: a sample of the calls, and those of a removal; all: also every allocation (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (%(default)s)")
     parser.add_argument("--scenario", action="append", help="only this one; can be repeated")
     parser.add_argument("--function", action="append", help="only its calls, or memory; can be repeated")
     parser.add_argument("--canary", action="store_true", help="only the proof that mistakes are noticed")
@@ -132,34 +134,41 @@ def build(folder: Path) -> Path:
     return library
 
 
-def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> list[Sweep]:
-    """The longest sweeps first, so that no processor waits for another in the end."""
-    sweeps = []
+def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> tuple[list[Sweep], set[str]]:
+    """The longest sweeps first, so that no processor waits for another in the end; and all functions that are called."""
+    sweeps, called, steps = [], set(), SHARES[options.share]
     wanted = set(options.function or ())
     for scenario, functions in workers.survey(scenarios, "", folder).items():
+        called |= functions.keys()
         for function, count in functions.items():
             if wanted and function not in wanted:
                 continue
             for retries in (0, 2):
+                step = 1 if retries == 0 and scenario.removes and function in OF_REMOVALS else steps[retries]
+                start, last = (1, None) if step == 1 else (first(options.seed, step, scenario, function), count)
                 # With retries, one way of failing shows whether there is another try.
-                is_shared = options.quick and scenario.removes and function not in OF_REMOVALS
-                step = QUICK_RETRIES_STEP if is_shared or retries and options.quick else 1
-                is_whole = retries == 0 and not is_shared
-                sweeps.append((count / step, Sweep(scenario, function, retries, step, is_whole=is_whole)))
+                sweeps.append((count / step, Sweep(scenario, function, retries, step, start, last, is_whole=retries == 0)))
     if not wanted or MEMORY in wanted:
         remembering = [scenario for scenario in scenarios if scenario.name in MEMORY_SCENARIOS]
-        step = QUICK_STEP if options.quick else 1
+        step = steps[MEMORY]
         for scenario, functions in workers.survey(remembering, MEMORY, folder).items():
+            called |= functions.keys()
             if count := sum(functions.values()):
                 for part in range(MEMORY_PARTS):
-                    sweep = Sweep(scenario, MEMORY, 0, step=MEMORY_PARTS * step, first=1 + part * step)
+                    start = first(options.seed, step, scenario, MEMORY) + part * step
+                    sweep = Sweep(scenario, MEMORY, 0, step=MEMORY_PARTS * step, first=start)
                     sweeps.append((count / sweep.step, sweep))
-    return [sweep for _, sweep in sorted(sweeps, key=lambda item: -item[0])]
+    return [sweep for _, sweep in sorted(sweeps, key=lambda item: -item[0])], called
 
 
-def check_reach(tally: Tally) -> None:
-    for function in sorted(MUST_BE_REACHED - set(tally.reached)):
-        tally.fail("it is called in some scenario", function, "no run reached it; adapt failing_*.c or the scenarios")
+def first(seed: int, step: int, scenario: Scenario, function: str) -> int:
+    """The first call of a sample; the others follow step by step."""
+    return random.Random(f"{seed} {scenario.name} {function}").randint(1, step)
+
+
+def check_reach(tally: Tally, called: set[str]) -> None:
+    for function in sorted(MUST_BE_REACHED - called):
+        tally.fail("it is called in some scenario", function, "no run calls it; adapt failing_*.c or the scenarios")
 
 
 def run_canaries(workers: Workers, tally: Tally) -> None:

@@ -142,20 +142,6 @@ def test_credentials_and_guests(start):
     assert answer[0] == 201
 
 
-def test_the_faults_of_finalize(start):
-    hive = start(finalize_delay_seconds=0.05, faults=["finalize-early=2"])
-    url = uploaded(hive)
-    assert [finalize(hive, url)[0] for _ in range(3)] == [500, 500, 201]
-    hive.set_faults("finalize/lose-answer@1")
-    url = uploaded(hive, b"other")
-    assert finalize(hive, url, check=False) is None and len(hive.recordings) == 2
-    assert "delete_token" not in finalize(hive, url)[2]
-    hive.set_faults("finalize-pending=1", "wrong-checksum")
-    url = uploaded(hive, b"third")
-    assert finalize(hive, url)[2] == {"status": "pending", "upload_id": url.rpartition("/")[2]}
-    assert finalize(hive, url)[2]["checksum_sha256"] != hashlib.sha256(b"third").hexdigest()
-
-
 def test_deleting(start, tmp_path):
     hive = start(store=str(tmp_path / "store"))
     document = finalize(hive, uploaded(hive))[2]

@@ -90,6 +90,39 @@ def test_stored_files_are_whole_or_absent(start, recording, tmp_path):
     assert len(stored) == 2 and all(file.read_bytes() == recording.read_bytes() for file in stored)
 
 
+def ask(hive, path, *arguments):
+    head, body = final(curl("-u", "uploader:secret", *arguments, hive.url + path).stdout)
+    return int(head.split()[1]), head, body
+
+
+def test_what_the_server_has_of_a_recording(start, recording):
+    hive = start()
+    document = upload(hive, recording)[2]
+    token = document.pop("delete_token")
+    status, _, body = ask(hive, "/api/uploads/1")
+    assert status == 200 and json.loads(body) == document and token.encode() not in body
+    assert ask(hive, "/api/uploads/2")[0] == 404
+    assert ask(hive, "/api/uploads/1", "-u", "uploader:wrong")[0] == 401
+    assert ask(hive, "/api/uploads/1", "-X", "PUT", "-d", "x")[0] == 405
+    hive.catalogue.remove(1)
+    assert ask(hive, "/api/uploads/1")[0] == 404
+    assert [request.kind for request in hive.requests][1:] == ["asset"] * 5
+
+
+def test_whether_the_server_has_a_recordings_file(start, recording):
+    hive = start(faults=["media/vanish@2-2"], upload_token="guest")
+    name = upload(hive, recording)[2]["file_name"]
+    status, head, body = ask(hive, f"/video/{name}?nonce=1", "-I")
+    assert status == 200 and "Content-Length: 300000" in head and not body
+    # Its file alone vanishes.
+    assert [ask(hive, f"/video/{name}", "-I")[0], ask(hive, "/api/uploads/1")[0]] == [404, 200]
+    assert ask(hive, f"/audio/{name}", "-I")[0] == ask(hive, "/video/other.mp4", "-I")[0] == 404
+    assert ask(hive, f"/video/{name}", "-I", "-u", "uploader:wrong")[0] == 401
+    assert ask(hive, f"/video/{name}", "-I", "-H", "X-Upload-Token: guest")[0] == 401
+    hive.catalogue.remove(1)
+    assert ask(hive, f"/video/{name}", "-I")[0] == 404
+
+
 # Other paths, HTTP and TLS
 
 

@@ -16,6 +16,10 @@ from uploader import Uploader
 ROOM_NEEDED = 10 * 2**30  # a 2 GiB file, and what the server spools and stores of it
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "large: sends 2 GiB; CI leaves it out")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _terminated_like_interrupted():
     """A SIGTERM ends the run as Ctrl-C does: the fixtures still stop the servers and remove their files."""

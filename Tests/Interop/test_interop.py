@@ -197,6 +197,7 @@ def test_two_files_share_a_connection(servers, uploader, files, site, scheme):
     assert one["client"] == two["client"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("site, scheme", [("apache", "https"), ("nginx", "http")])
 def test_two_gib_arrive_byte_for_byte_in_little_memory(
         servers, uploader, files, room_for_two_gib, record_property, site, scheme):

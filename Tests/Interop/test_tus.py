@@ -263,7 +263,7 @@ def test_a_tus_server_that_ends_and_comes_back_gets_the_rest(servers, tus, line_
     file = recording(SIZE)
     with line_to(site, scheme) as line:
         held = line.strike(Trouble(HOLD, Point(30 * MB)))
-        with tus.start(site, scheme, file, "--retry", "20", port=line.port) as running:
+        with tus.start(site, scheme, file, "--retry", "20", "--set=retry-max-delay=1s", port=line.port) as running:
             running.wait_until(lambda: held.is_done)
             getattr(servers.tus, end)()
             try:

@@ -243,7 +243,7 @@ def fault_of_words(run: Run) -> str | None:
     if lines and lines[-1].startswith("  gighive-upload resume "):
         lines.pop()
     elif lines:
-        lines[-1] = re.sub(r" gighive-upload resume \w+$", "", lines[-1])  # with --json
+        lines[-1] = re.sub(r" gighive-upload resume \w+( --state-dir \S+)?$", "", lines[-1])  # with --json
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
     sentence = lines[-1].removesuffix(" Resume with:").removesuffix(" To send it again:")

@@ -24,6 +24,8 @@ class Sweep:
     step: int = 1
     """1: every call; more: every so many."""
     first: int = 1
+    last: int | None = None
+    """None: until a run ends before it, so also the calls that only failures lead to."""
     is_whole: bool = True
     """Whether to try every way of each call, or only the first."""
     canary: str = ""
@@ -56,7 +58,7 @@ def _work(sweep: Sweep) -> Result:
     result = Result(sweep)
     number = sweep.first
     try:
-        while outcomes := _calls(sweep, number):
+        while (sweep.last is None or number <= sweep.last) and (outcomes := _calls(sweep, number)):
             result.outcomes += outcomes
             result.reached += 1
             number += sweep.step

@@ -18,7 +18,7 @@ COMMON = ["-parse-as-library", "-swift-version", "6", "-package-name", "gighive-
 FLAGS = {
     "fuzzer": ["-O", "-wmo", "-sanitize=fuzzer,address", "-use-ld=lld"],
     # Without optimization, so that a broken rule is told in words.
-    "replay": ["-Onone"],
+    "replay": ["-Onone", "-wmo"],
 }
 ENTRIES = {"fuzzer": "Fuzzer.swift", "replay": "Replay.swift", "board": "Board.swift"}
 

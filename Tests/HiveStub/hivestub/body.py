@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Callable, Iterator
 
 from .fault_arguments import BodyFault
@@ -47,7 +46,6 @@ class Body:
         self._faults = sorted(plan.body_faults(), key=lambda fault: fault.after)
         self._rate = plan.get("slow-read")
         self._idle_limit = plan.get("idle-limit")
-        self._deadline = time.monotonic() + plan["time-limit"] if "time-limit" in plan else None
         if keep:
             request.body = b""
         if self._rate or any(fault.name == "stall-after" for fault in self._faults):
@@ -79,7 +77,7 @@ class Body:
     def discard(self) -> None:
         """Takes the body in the fastest way and looks at nothing."""
         self._begin()
-        if self._faults or self._rate or self._keep or self._idle_limit or self._deadline:
+        if self._faults or self._rate or self._keep or self._idle_limit:
             for _ in self.chunks():
                 pass
             return
@@ -113,8 +111,6 @@ class Body:
         """Raises the fault that is due at this point of the body."""
         if self._faults and self._request.body_bytes >= self._faults[0].after:
             raise self._faults[0]
-        if self._deadline and self.left and time.monotonic() >= self._deadline:
-            raise BodyFault("time-limit", self._request.body_bytes)
 
     def _begin(self) -> None:
         begin, self.on_begin = self.on_begin, None

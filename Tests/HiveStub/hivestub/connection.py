@@ -190,7 +190,7 @@ class Connection:
     def _strike(self, request: Request, plan: Plan, fault: BodyFault, body: Body):
         request.ending = fault.name
         stream = self._stream
-        if fault.name in ("reset-after", "idle-limit", "time-limit"):
+        if fault.name in ("reset-after", "idle-limit"):
             return stream.end_with_reset
         if fault.name == "close-after":
             return stream.end_with_fin

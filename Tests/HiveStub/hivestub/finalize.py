@@ -42,8 +42,6 @@ class FinalizeEndpoint(JSONEndpoint):
         self._store = store
         self._delay_seconds = delay_seconds
         self._stopping = stopping
-        self._taken: set[str] = set()
-        """Uploads whose files were moved away before the database failed."""
         self._finish_what_a_kill_interrupted()
 
     def admits(self, request: Request) -> bool:
@@ -63,15 +61,7 @@ class FinalizeEndpoint(JSONEndpoint):
         upload, _ = self._uploads.find(id)
         if upload is None:
             return self._finalized_before(id)
-        if "finalize-unknown" in request.plan:
-            raise Refused(error(400, "Bad Request", _not_found(id)))
         self._wait_for(upload, "finalize-early" in request.plan)
-        if "finalize-pending" in request.plan:
-            return json_answer(201, {"status": "pending", "upload_id": id})
-        if "finalize-takes" in request.plan:
-            self._taken.add(id)
-            self._uploads.remove(upload)
-            raise Refused(error(500, "Server Error", "DB connection failed: SQLSTATE[HY000] [2002] Connection refused"))
         with upload.finalizing:  # two at once: the second finds what the first has made
             if self._catalogue.finalized(id) is not None:
                 return self._finalized_before(id)
@@ -81,8 +71,6 @@ class FinalizeEndpoint(JSONEndpoint):
         known = self._catalogue.finalized(id)
         if known is not None:
             return json_answer(201, known)
-        if id in self._taken:
-            raise Refused(error(500, "Server Error", "Upload data missing on disk"))
         raise Refused(error(404, "Not Found", _not_found(id)))
 
     def _wait_for(self, upload: Upload, is_early: bool) -> None:

@@ -147,8 +147,6 @@ class TusEndpoint(Endpoint):
     def _head(self, id: str, request: Request, body: Body) -> Answer:
         upload = self._find(id, request)
         with self._locked(upload, body, only_looks=True):
-            if "offset-back" in request.plan:
-                upload.truncate(max(0, upload.offset - request.plan["offset-back"]))
             answer = tus.answer(200, ("Cache-Control", "no-store"), ("Upload-Offset", str(upload.offset)))
             if upload.metadata_header:
                 answer.headers.append(("Upload-Metadata", upload.metadata_header))

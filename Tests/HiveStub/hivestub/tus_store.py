@@ -95,9 +95,6 @@ class Upload:
         self._info["expires"] = time.time() + seconds
         self.save()
 
-    def truncate(self, size: int) -> None:
-        os.truncate(self.data_path, size)
-
     def append(self, other: Path) -> None:
         """Takes over a spooled body."""
         with open(other, "rb") as source, open(self.data_path, "ab") as data:

@@ -108,7 +108,7 @@ class Row:
         """The row that this one may take no more memory than."""
         if self.chunk:
             return Row(self.protocol, MEDIUM)
-        if self.size != HUGE:
+        if self.size not in (LARGE, HUGE):
             return None
         return Row(self.protocol, MEDIUM, self.reader, is_resumed=self.is_resumed)
 
@@ -140,13 +140,13 @@ def full() -> list[Row]:
 
 
 def quick() -> list[Row]:
-    """Every protocol, size and reader at least once, growth for the fast reader, and further ways once."""
+    """Every protocol and reader at least once, growth up to 1.69 GB for the fast reader, and further ways once."""
     rows = []
-    rows += [Row(HTTP, size) for size in (SMALL, MEDIUM, LARGE)] + [Row(HTTPS, size) for size in (SMALL, MEDIUM, HUGE)]
+    rows += [Row(HTTP, size) for size in (SMALL, MEDIUM)] + [Row(HTTPS, size) for size in (SMALL, MEDIUM, LARGE)]
     for protocol in MULTIPART:
         rows += [Row(protocol, MEDIUM, THROTTLED), Row(protocol, MEDIUM, REFUSING)]
     rows += [Row(TUS_HTTP, SMALL), Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)]
-    rows += [Row(TUS_HTTPS, size) for size in (SMALL, MEDIUM, HUGE)]
+    rows += [Row(TUS_HTTPS, size) for size in (SMALL, MEDIUM, LARGE)]
     rows += [Row(TUS_HTTPS, MEDIUM, is_resumed=True), Row(TUS_HTTPS, MEDIUM, files=8)]
     rows += [Row(TUS_HTTPS, MEDIUM, DISTANT), Row(TUS_HTTPS, MEDIUM, REFUSING), Row(TUS_HTTPS, MEDIUM, rate=80 * MB)]
     return rows

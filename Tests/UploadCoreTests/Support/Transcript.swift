@@ -80,7 +80,8 @@ struct Transcript: CustomTestStringConvertible {
     }
   }
 
-  /// With an exchange on each line: the request, the answer (to the oldest request in flight), and what follows.
+  /// With an exchange on each line: the request, the answer (to the oldest request in flight), and what follows. A range is hashed before
+  /// the request that sends it.
   static func folded(_ lines: [String]) -> [String] {
     lines.reduce(into: []) { folded, line in
       let last = folded.last ?? ""
@@ -90,8 +91,12 @@ struct Transcript: CustomTestStringConvertible {
         folded[folded.count - 1] += line.dropFirst().replacing("save ", with: "saves ")
       } else if isRequest && line.hasPrefix("<") || isAnswered && line.hasPrefix("= save") {
         folded[folded.count - 1] += " " + line
-      } else if isAnswered, line.hasPrefix("= retry") || line.hasPrefix("= renew") {
+      } else if isAnswered && line.hasPrefix("= retry") || isAnswered && line.hasPrefix("= renew")
+        || last.hasPrefix("= failed") && line.hasPrefix("= record")
+      {
         folded[folded.count - 1] += " " + line
+      } else if last.hasPrefix("= sha256 of "), line.hasPrefix(">"), line.hasSuffix(last.dropFirst(11)) {
+        folded[folded.count - 1] = line + " hashed"
       } else {
         folded.append(line)
       }

@@ -3,11 +3,11 @@ import UploadCore
 
 /// The machine with any events and responses in any order: it never traps, always ends, and trusts nothing without proof.
 struct MachineFuzzTests {
-  /// Every event in every state: 20,000 uploads and removals.
+  /// Every event in every state: 10,000 uploads and removals.
   @Test(arguments: [false, true])
   func theMachineKeepsItsPromisesWhateverHappens(hasStrangersOnly: Bool) throws {
     var ends: [String: Int] = [:]
-    for seed in 0..<UInt64(10_000) {
+    for seed in 0..<UInt64(5000) {
       var run = try FuzzedRun(seed: seed, hasStrangersOnly: hasStrangersOnly)
       run.run()
       if let complaint = run.complaint {

@@ -3,15 +3,15 @@ import Testing
 @testable import UploadCore
 
 struct WatchSeasonTests {
-  /// Three months, 12,000 recordings, outages of up to three days, reboots and crashes: each recording exactly once, and nothing
-  /// grows. A longer time shows no more: what the machine knows ends with each of the fifty reboots.
+  /// A month, 4,000 recordings, outages of up to three days, reboots and crashes: each recording exactly once, and nothing
+  /// grows. A longer time shows no more: what the machine knows ends with each of the eighteen reboots.
   @Test func aSeasonInFastMotion() {
     let day: Int64 = 86_400_000
     var station = SimulatedStation()
     var written = 0
     var networkAt: Int64 = 0
     var mishaps = 0
-    for _ in 0..<(91 * 24) {
+    for _ in 0..<(30 * 24) {
       let hour = station.now + day / 24
       // Now and then a whole concert, otherwise a few recordings.
       let count = station.draw(200) == 0 ? 300 : station.draw(9)
@@ -46,7 +46,7 @@ struct WatchSeasonTests {
     station.run(until: station.now + 3 * day)
     station.scan()
     station.run(until: station.now + day)
-    #expect(written >= 10_000 && mishaps > 75)
+    #expect(written >= 3000 && mishaps > 20)
     #expect(station.deliveries.count == written)
     #expect(station.deliveries.values.allSatisfy { $0 == 1 })
     #expect(station.machine.candidates.isEmpty && station.machine.leftAlone.setAside.isEmpty)
