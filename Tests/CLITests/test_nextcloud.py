@@ -114,6 +114,13 @@ def test_a_directory_that_vanishes_is_made_again(disk, send, file):
     assert arrived(disk, file, "x/a.wav") and disk.chunks() == CHUNKS
 
 
+def test_a_list_may_be_as_long_as_that_of_all_chunks(disk, send, file):
+    """Five names are as long here as 1,000."""
+    disk.padding = 60_000
+    send(disk).check()
+    assert arrived(disk, file)
+
+
 def test_a_server_without_chunks_gets_one_request(disk, send, file):
     disk.takes_chunks = False
     send(disk).check()

@@ -4,8 +4,8 @@ distributed cache ("s3"). Behind one URL, they differ."""
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
-import itertools
 import threading
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -60,7 +60,10 @@ class NextcloudStub:
         self.password, self.wrong = PASSWORD, 0
         self.hashes = True
         self.takes_chunks = True
+        self.padding = 0
+        """How much longer each file makes a list, in bytes."""
         self.before = lambda request: None
+        self.joining = threading.Lock()
         stub = self
 
         class Handler(_Handler):
@@ -93,7 +96,7 @@ class NextcloudStub:
         return sum(len(file.content) for file in self.files.values())
 
 
-def multistatus(entries) -> bytes:
+def multistatus(entries, padding=0) -> bytes:
     """- entries: paths with sizes (None for a directory) and times."""
     text = '<?xml version="1.0"?>\n<d:multistatus xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns" xmlns:oc="http://owncloud.org/ns">'
     for path, size, modified in entries:
@@ -102,7 +105,7 @@ def multistatus(entries) -> bytes:
                  f"</d:getlastmodified>{length}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>")
         if size is None:
             text += ("<d:propstat><d:prop><d:getcontentlength/></d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat>")
-        text += "</d:response>"
+        text += f"<!--{' ' * padding}--></d:response>"
     return (text + "</d:multistatus>").encode()
 
 
@@ -112,6 +115,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *arguments):
         pass
+
+    def handle(self):
+        # Clients are killed at any time.
+        with contextlib.suppress(ConnectionError):
+            super().handle()
 
     def _answer(self, status, fields=(), content=b""):
         self.send_response(status)
@@ -344,6 +352,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._body()
         if not name:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "Listing members of this collection is disabled")
+        stub = self.server_stub
         upload, _ = self._upload(name)
         path = self.path.rstrip("/")
         total = upload.grown if upload.target else sum(map(len, upload.chunks.values()))
@@ -352,7 +361,7 @@ class _Handler(BaseHTTPRequestHandler):
             entries.append((path + "/.target", total, 1))
         # Not in their order.
         entries += [(f"{path}/{chunk}", len(content), 1) for chunk, content in sorted(upload.chunks.items(), reverse=True)]
-        return 207, [("Content-Type", "application/xml; charset=utf-8")], multistatus(entries)
+        return 207, [("Content-Type", "application/xml; charset=utf-8")], multistatus(entries, stub.padding)
 
     def _head_uploads(self, name):
         raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "Reading intermediate uploads is not allowed")
@@ -372,7 +381,12 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(*fate)
         if fate == "dropped":
             raise ConnectionError
-        answer = self._join(name)
+        if not stub.joining.acquire(blocking=False):
+            raise Refusal(423, r"OCA\DAV\Connector\Sabre\Exception\FileLocked", "it is locked")
+        try:
+            answer = self._join(name)
+        finally:
+            stub.joining.release()
         if fate == "lost":
             raise ConnectionError
         return answer
