@@ -118,17 +118,6 @@ def test_several_at_a_time_are_all_removed(any_hive, program, recording, options
     assert not any(file.exists() for file in files)
 
 
-<<<<<<< HEAD
-=======
-def test_a_skipped_file_is_not_removed(hive, program, recording):
-    stub, file = hive(), recording()
-    assert program.send(stub, file).code == 0
-    result = program.send(stub, file, *DELETE)
-    assert result.code == 0 and "skipped" in result.out and file.exists(), result
-    assert of_kind(stub, "asset") == []
-
-
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 def told_removals(result):
     return [event["event"] for event in result.events if event["event"] in ("delivered", "skipped", "removed", "kept")]
 

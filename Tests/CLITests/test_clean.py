@@ -176,14 +176,7 @@ def test_a_directory_can_be_named_in_another_way(hive, program, deliver, card, t
     assert not two.exists()
 
 
-<<<<<<< HEAD
-def test_what_gighive_no_longer_has_stays(hive, program, deliver, card):
-=======
-@pytest.mark.parametrize("fault, words", [
-    ("asset/vanish@1", "GigHive no longer has it."), ("media/vanish@1", "GigHive still lists it, but no longer has its file."),
-])  # fmt: skip
-def test_a_file_that_gighive_no_longer_has_stays(hive, program, deliver, card, fault, words):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
+def test_a_file_that_gighive_no_longer_has_stays(hive, program, deliver, card):
     stub = hive()
     one, two = deliver(stub, 2)
     stub.set_faults("media/vanish@1")
@@ -233,16 +226,11 @@ def replace_by_link(file):
     file.symlink_to(file.with_suffix(".old"))
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("change", [
     lambda file: file.write_bytes(file.read_bytes() + b"x"), lambda file: rewrite(file, SIZE // 2),
     lambda file: os.link(file, file.with_suffix(".second")), replace_by_link,
 ], ids=["longer", "edited", "link", "replaced by a link"])
-def test_what_is_not_certainly_the_delivered_file_stays(hive, program, deliver, card, change):
-=======
-@pytest.mark.parametrize("what", [change, edit, link, replace_by_link])
-def test_a_file_that_may_not_be_the_delivered_one_stays(hive, program, deliver, card, what):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
+def test_a_file_that_may_not_be_the_delivered_one_stays(hive, program, deliver, card, change):
     stub = hive()
     file, = deliver(stub, 1)
     change(file)

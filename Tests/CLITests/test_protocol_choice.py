@@ -36,15 +36,6 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert "no tus on this server" in result.err
 
 
-<<<<<<< HEAD
-=======
-def test_a_failure_of_the_server_does_not_count_as_a_lack_of_tus(hive, send, recording):
-    stub = hive("options/status=503")
-    assert send(stub, recording(), "--threshold", "1").code == 9
-    assert kinds(stub) == ["options"]
-
-
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 @pytest.mark.parametrize("way", ["--protocol", "--tus-url"])
 def test_a_server_without_tus_is_a_refusal_if_tus_is_demanded(hive, run, send, recording, way):
     stub = hive(tus=False)

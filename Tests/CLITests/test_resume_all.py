@@ -47,22 +47,7 @@ def in_order(program, *names):
 # What another process is working on.
 
 
-<<<<<<< HEAD
-def test_how_much_is_said_about_it(program, hive, recording):
-=======
-def test_an_upload_that_another_process_is_working_on_is_skipped(hive, program, recording, stopped):
-    stub = hive()
-    (other,) = stopped(stub, "other")
-    running = begin(program, stub, recording(SIZE), at=AT)
-    result = program.run("resume", "--all", env=PASSWORD).check()
-    assert result.out.endswith("skipped: 1 in progress in another process.\n") and "other.mp4: delivered" in result.out
-    assert "gig.mp4" not in result.out + result.err
-    assert is_delivered(stub, other) and running.process.poll() is None
-    running.end()
-
-
 def test_skipped_uploads_are_reported_unless_quiet(program, hive, recording):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     running = begin(program, stub, recording(SIZE), at=AT)
     upload, before = only_record(program).id, only_record(program).file.read_bytes()
@@ -81,14 +66,6 @@ def test_skipped_uploads_are_reported_unless_quiet(program, hive, recording):
     running.end()
 
 
-<<<<<<< HEAD
-=======
-def test_strict_needs_all(run):
-    result = run("resume", "12345678", "--strict")
-    assert result.code == 2 and "--strict needs --all" in result.err, result
-
-
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 @pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
 def test_an_upload_that_another_process_begins_meanwhile_is_skipped_too(hive, program, stopped, strict):
     """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""

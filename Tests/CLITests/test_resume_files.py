@@ -12,35 +12,6 @@ from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, sha256, s
 SIZE, AT = 6_000_000, 3_000_000
 
 
-<<<<<<< HEAD
-=======
-def size(file) -> int:
-    return file.stat().st_size
-
-
-CHANGES = {
-    "longer": (lambda file: os.truncate(file, size(file) + 1), [str(SIZE), str(SIZE + 1)]),
-    "its end": (lambda file: rewrite(file, size(file) - 7), ["last bytes differ"]),
-    "written to": (lambda file: os.utime(file, (1, 1)), ["modification time"]),
-}
-"""What is done to a file, and words about it if it had SIZE bytes."""
-
-
-def test_send_supersedes_the_upload_of_the_former_content(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    before = only_record(program)
-    change, words = CHANGES["its end"]
-    change(file)
-    result = program.send(stub, *TUS, file).check()
-    for word in [*words, "gig.mp4", "has changed since its upload started"]:
-        assert word in result.err, result
-    assert result.err.count("warning:") == 1
-    assert is_delivered(stub, file) and len(stub.recordings) == 1
-    assert only_record(program).id == before.id and only_record(program).phase == "delivered"
-
-
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program, recording):
     """Nothing of it is on the server, but the label would be wrong."""
     stub, file = hive("status=503"), recording(100_000)
@@ -58,16 +29,11 @@ def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program
     assert result.err.count("has changed since its upload started") == 1 and only_record(program).phase == "delivered"
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(("way", "change", "words"), [
     ("resume", lambda file: os.truncate(file, SIZE + 1), [str(SIZE), str(SIZE + 1)]),
     ("resume --all", lambda file: rewrite(file, SIZE - 7), ["last bytes differ"]),
 ], ids=["longer", "its end"])
-def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, way, change, words):
-=======
-@pytest.mark.parametrize(("way", "change"), [("resume", "longer"), ("resume --all", "its end")])
-def test_a_changed_recording_is_not_mixed_with_its_former_content(hive, program, recording, change, way):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
+def test_a_changed_recording_is_not_mixed_with_its_former_content(hive, program, recording, way, change, words):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     before = only_record(program)

@@ -26,20 +26,7 @@ def test_two_processes_never_work_on_one_upload(hive, program, recording, way):
     assert is_delivered(stub, file)
 
 
-<<<<<<< HEAD
-def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
-=======
-def test_many_processes_at_once_make_one_upload(hive, program, recording):
-    stub, file = hive("slow-read=4e6"), recording(SIZE)
-    runs = [program.start_sending(stub, *TUS, file) for _ in range(6)]
-    codes = sorted(run.wait().code for run in runs)
-    assert codes == [0] + [11] * 5
-    assert is_delivered(stub, file)
-    assert len(of_kind(stub, "create")) == 1 and len(records(program)) == 1
-
-
 def test_an_upload_that_another_process_has_delivered_meanwhile_is_not_sent_again(hive, program, recording):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
     stop(program, stub, first, at=AT)

@@ -130,7 +130,6 @@ def test_the_secrets_do_go_out(upload):
         assert "roxy" not in head, "the server saw what is the proxy's"
 
 
-<<<<<<< HEAD
 DELIVERED_UPLOAD = ("password file", "delivered", "server")
 LOST_UPLOAD = ("bearer", "lost", "tus")
 
@@ -139,31 +138,10 @@ LOST_UPLOAD = ("bearer", "lost", "tus")
     *((DELIVERED_UPLOAD, command) for command in ("list", "list --json", "delete --verbose", "delete --json")),
     *((LOST_UPLOAD, command) for command in ("list", "list --json", "resume -v", "resume --json", "cancel -v")),
 ])  # fmt: skip
-def test_what_is_said_of_an_upload_later_holds_no_secret(upload, program, secrets, tmp_path, upload_of, command):
+def test_the_output_about_an_earlier_upload_holds_no_secret(upload, program, secrets, tmp_path, upload_of, command):
     kind, mood, destination = upload_of
     _, running = upload(kind, mood, destination=destination)
     assert running.wait().code == (0 if mood == "delivered" else 4)
-=======
-@pytest.mark.parametrize(
-    "command", [["list"], ["list", "--json"], ["delete", "--verbose"], ["delete", "--json"]], ids=" ".join)
-def test_the_output_about_a_delivered_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
-    _, running = upload("password file", "delivered")
-    assert running.wait().code == 0
-    record, = records(program)
-    assert DELETE_TOKEN in record.read_text(), "the delete token was not kept"
-    ids = [record.stem] if command[0] == "delete" else []
-    result = program.run(*command, *ids)
-    assert result.code == 0 or command[0] == "delete", result
-    assert not secrets.shown_in(result.out, result.err), result
-    check_files(program, secrets, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "command", [["list"], ["list", "--json"], ["resume", "-v"], ["resume", "--json"], ["cancel", "-v"]], ids=" ".join)
-def test_the_output_about_an_interrupted_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
-    _, running = upload("bearer", "lost", destination="tus")
-    assert running.wait().code == 4
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     record, = records(program)
     assert mood != "delivered" or DELETE_TOKEN in record.read_text(), "the delete token was not kept"
     name, *options = command.split()

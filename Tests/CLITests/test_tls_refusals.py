@@ -232,25 +232,7 @@ def test_an_end_without_close_notify_before_the_end_of_an_answer_is_refused(forg
 def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve_tls, upload, options):
     """Unless nothing else tells how long it is."""
     shown = leaf(forge)
-<<<<<<< HEAD
     server = serve_tls(shown, **options)
-=======
-    result = upload(serve_tls(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retry", "0")
-    assert result.code == 16, result
-    check_sentence(result, "lost", "may have stored it")
-
-
-@pytest.mark.parametrize("says_goodbye", [True, False])
-def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve_tls, upload, says_goodbye):
-    shown = leaf(forge)
-    server = serve_tls(shown, says_goodbye=says_goodbye)
-    assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0
-
-
-def test_close_notify_ends_a_response_without_a_length(forge, serve_tls, upload):
-    shown = leaf(forge)
-    server = serve_tls(shown, answer=TRUNCATED["where only the end tells the length"])
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     assert upload(server, "--cacert", shown.cacert, "--retry", "0").code == 0
 
 

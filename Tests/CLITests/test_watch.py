@@ -35,11 +35,7 @@ def test_existing_and_new_recordings_are_delivered_once(hive, watch, rec):
     assert times_sent(stub) == 6
 
 
-<<<<<<< HEAD
-def test_what_is_moved_or_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
-=======
-def test_a_recording_that_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
+def test_a_recording_that_is_moved_or_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
     stub = hive()
     watching = watch(stub)
     watching.says("watching")
@@ -77,23 +73,6 @@ def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, 
     watching.stop()
 
 
-<<<<<<< HEAD
-=======
-def test_an_unfinished_download_waits(hive, watch, rec):
-    stub = hive()
-    mark = rec / "a.wav.aria2"
-    mark.touch()
-    file, good = write(rec / "a.wav"), write(rec / "good.wav")
-    watching = watch(stub)
-    has(stub, good)
-    watching.idle()
-    assert times_sent(stub) == 1
-    mark.unlink()
-    has(stub, good, file)
-    watching.stop()
-
-
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
 def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_path):
     os.mkfifo(tmp_path / "pass", 0o600)
     running = watch(hive(), "--password-file", tmp_path / "pass").running
@@ -101,11 +80,7 @@ def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_pa
     assert f"{tmp_path}/pass is not a regular file" in (tmp_path / "watch.log").read_text()
 
 
-<<<<<<< HEAD
-def test_what_is_no_finished_recording_is_not_taken(hive, watch, rec):
-=======
 def test_unfinished_empty_and_other_files_are_not_taken(hive, watch, rec):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     others = [rec / name for name in ("other.wav.part", "a.txt", "empty.wav")]
     for file in others:
@@ -137,22 +112,7 @@ def test_patterns_and_sizes(hive, watch, rec):
     assert got(stub) == ["large"]
 
 
-<<<<<<< HEAD
-def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
-=======
-WRITER = """
-import sys, time
-file = open(sys.argv[1], "wb")
-file.write(b"first half")
-file.flush()
-print("open", flush=True)
-sys.stdin.readline()
-file.write(b", second half")
-"""
-
-
 def test_a_file_that_is_open_for_writing_is_not_taken(hive, watch, rec):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     stub = hive()
     watching = watch(stub)
     watching.says("watching")

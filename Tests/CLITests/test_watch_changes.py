@@ -8,26 +8,7 @@ from program import wait_until
 from watching import got, has, times_sent, write
 
 
-<<<<<<< HEAD
-def test_what_becomes_readable_is_delivered_and_what_is_not_is_logged_once(hive, watch, nobody):
-=======
-def test_a_recording_that_is_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    os.link(write(tmp_path / "elsewhere.wav"), rec / "linked.wav")
-    unnamed, place = os.open(rec, os.O_TMPFILE | os.O_WRONLY), os.open(rec, os.O_RDONLY)
-    os.write(unnamed, b"complete before it has a name")
-    # With a directory, Python follows the link in /proc.
-    os.link(f"/proc/self/fd/{unnamed}", "unnamed.wav", src_dir_fd=place, dst_dir_fd=place)
-    os.close(unnamed)
-    os.close(place)
-    has(stub, rec / "linked.wav", rec / "unnamed.wav", seconds=60)
-    assert watching.stop() == 0
-
-
 def test_a_recording_that_becomes_readable_is_delivered_and_an_unreadable_one_is_logged_once(hive, watch, nobody):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     home, settings = nobody
     rec = home / "rec"
     files = [write(rec / "file.wav"), write(rec / "hidden" / "a.wav"), write(rec / "barred" / "b.wav"), write(rec / "never" / "c.wav")]

@@ -65,29 +65,7 @@ def test_over_tus_the_request_is_completed_and_the_rest_goes_with_the_new_option
     file = write(rec / "a.wav", size)
     watching = watch(None, "--config", configure(tmp_path, stub, text.format("Before")))
     body_has_begun(stub)
-<<<<<<< HEAD
     configure(tmp_path, stub, text.format("After"))
-=======
-    configure(tmp_path, stub, text % "After")
-    reload(watching)
-    has(stub, file)
-    watching.stop()
-    (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
-    assert got(stub) == ["After"] and all(request.complete for request in patches), patches
-    assert sum(request.body_bytes for request in [create, *patches]) == file.stat().st_size
-
-
-def test_the_part_of_a_recording_that_was_sent_goes_to_the_new_event(hive, watch, program, rec, tmp_path):
-    """And nothing is left that would keep the file."""
-    stub = hive("PATCH/slow-read=1000000@1")
-    text = "protocol = tus\nchunk-size = 3M\nlabel = x\nafter = remove\norg-name = %s\n"
-    config = configure(tmp_path, stub, text % "Before")
-    file = write(rec / "a.wav", 9_000_000)
-    size = file.stat().st_size
-    watching = watch(None, "--config", config)
-    body_has_begun(stub)
-    configure(tmp_path, stub, text % "After")
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     reload(watching)
     watching.says("a.wav: removed after its delivery.")
     watching.stop()

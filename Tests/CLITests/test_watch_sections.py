@@ -104,8 +104,7 @@ def test_a_recording_that_a_new_section_has_to_send_is_not_removed_for_space(hiv
     assert file.exists()
 
 
-<<<<<<< HEAD
-def test_what_a_section_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
+def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
     """Also if no watcher has seen it yet."""
     stub, other = hive(), hive()
     first, second = write(tmp_path / "rec" / "a.wav"), write(tmp_path / "rec" / "b.wav")
@@ -122,10 +121,7 @@ def test_what_a_section_has_to_send_is_not_removed_by_hand(hive, program, tmp_pa
     assert not first.exists() and times_sent(other) == 2
 
 
-def test_what_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
-=======
 def test_a_recording_that_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
->>>>>>> 833c3c3d1e6f8723eb5f92a91b08e33c019d0987
     """Its label is too long for the other server, so that it has no record there."""
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / f"{200 * 'a'}.wav")

@@ -113,9 +113,9 @@ final class RemovalJournal {
             + PrintableText.line(entry.path.text) + ": " + error.text + ".")
         isComplete = false
       }
-      if delivery?.record.phase == .delivered { directory.removeLock(entry.id) }
       // Also if there was nothing to undo: a removal that was killed may not be on the disk yet.
       if let parent, !parent.sync() { isComplete = false }
+      if delivery?.record.phase == .delivered { directory.removeLock(entry.id) }
     }
     guard isComplete else { return }
     journal.length = 0
