@@ -282,8 +282,13 @@ void World::uploadEnded(int index, int outcome, const char *message) {
     if (ended[(size_t)index] >= 0) return fail("an upload that ended twice");
     ended[(size_t)index] = outcome;
     if (kernel.isSecond) {
-        // The first one may still remove what it has delivered, when another program has put another recording there.
-        bool isSame = !files[(size_t)index].isMeddledWith;
+        // The first one may still remove what it has delivered, when another program has put another recording there, or has changed it.
+        const File &file = files[(size_t)index];
+        std::set<std::string> stored;
+        for (auto &content : file.versions) {
+            if (isOnServer(content)) stored.insert(content);
+        }
+        bool isSame = !file.isMeddledWith && stored.size() < 2;
         bool isWorkedOn = isActive[(size_t)index] && outcome == WORLD_DELIVERED && isSame;
         if (isWorkedOn && !scenario.faults.mayLackRecord()) fail("two processes work on the same upload");
         if (isActive[(size_t)index]) figures.count("second processes turned away");
