@@ -254,6 +254,7 @@ void World::damage(File &file, const std::string &path) {
     }
     inode.synced = data;
     inode.isDamaged = true;
+    hasDamage = true;
     say("  record %s is damaged", id.c_str());
     figures.count("records damaged");
     auto known = file.recorded.find(id);

@@ -194,7 +194,10 @@ void World::checkRemoval(Inode &inode, const std::string &path) {
     if (scenario.hasLeases && inode.openUntil > clock.now) return fail(what + ", and another program has it open");
     // One that may be stored does not need a file that has changed since.
     std::string unfinished = file.versions.size() == 1 ? unfinishedRecord(file) : "";
-    if (!unfinished.empty()) return fail(what + ", and the unfinished upload " + unfinished + " needs it");
+    // A power cut during a rename can leave it under two names on FAT. The upload of one does not need the other.
+    auto other = disk.find(file.path);
+    bool hasCopy = disk.isFAT && other && other.get() != &inode && other->data == inode.data;
+    if (!hasCopy && !unfinished.empty()) return fail(what + ", and the unfinished upload " + unfinished + " needs it");
     if (!kernel.current) return;
     bool isCleaner = kernel.current->words[1] == "clean";
     if (!isCleaner && (isByOther ? !scenario.otherRemoves : scenario.removal == Removal::none)) return fail(what + ", and is to be kept");
@@ -265,7 +268,7 @@ bool World::mustBeRemoved(const File &file) const {
         // Without its SHA-256, a new status time is a change.
         && scenario.destination == Destination::gigHive
         // GigHive can have it again, under a number that no record has.
-        && !scenario.deletes && server.lost.empty() && (scenario.hasLeases || scenario.trustsSettle)
+        && !scenario.deletes && server.lost.empty() && !hasDamage && (scenario.hasLeases || scenario.trustsSettle)
         && (scenario.hasNoReplace || (scenario.hasLinks && !disk.isFAT));
 }
 

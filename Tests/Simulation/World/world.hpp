@@ -119,6 +119,8 @@ public:
     /// What a client sends more than the creation for must be in a record that survives a power cut.
     void checkIsRecorded(const Upload &upload);
     bool mayLackRecord(int64_t length) const;
+    /// Whether a record was ever damaged. One that nobody can read may need any file.
+    bool hasDamage = false;
     /// What only a damaged record can have told must not be used.
     void checkTrust(const std::string &upload);
     /// The user was told that the server has the upload no more.
