@@ -254,7 +254,7 @@ def test_a_wrong_password_is_tried_once_and_pauses_a_watcher(disk, watch, tmp_pa
     watching.says("Nothing is sent until this is fixed")
     watching.stop()
     # Eleven would lock the address out.
-    assert disk.wrong == 2
+    assert disk.wrong == 2, (disk.requests, watching.log)
 
 
 # MARK: The other commands

@@ -71,16 +71,23 @@ struct NextcloudParts: Sendable {
     !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
   }
 
-  func found(_ answer: Answer, size: Int64) throws(UploadError) -> PartsDialect.Found {
+  /// What a response to PROPFIND lists; nil if nothing has that URL.
+  private func files(in answer: Answer) throws(UploadError) -> [MultiStatus.File]? {
     switch answer.status {
-    case 207: break
+    case 207:
+      guard let list = MultiStatus(answer.content) else { throw .notFromServer(status: 207) }
+      return list.files
     case 404:
       try answer.requireDAV()
-      return .nothing
+      return nil
     case 200..<300: throw .notFromServer(status: answer.status)
     default: throw answer.davRefusal
     }
-    guard let file = MultiStatus(answer.content)?.files.first else { throw .notFromServer(status: 207) }
+  }
+
+  func found(_ answer: Answer, size: Int64) throws(UploadError) -> PartsDialect.Found {
+    guard let files = try files(in: answer) else { return .nothing }
+    guard let file = files.first else { throw .notFromServer(status: 207) }
     // The modification time is what this upload sets. That the upload is gone would prove nothing, because the server drops old ones.
     let isOwn = file.size == size && file.modified == modified
     return .object(size: file.size, sha256: nil, isOwn ? .thisUpload : .unknown)
@@ -98,15 +105,7 @@ struct NextcloudParts: Sendable {
   }
 
   func listed(_ answer: Answer) throws(UploadError) -> PartsDialect.Listed {
-    switch answer.status {
-    case 207: break
-    case 404:
-      try answer.requireDAV()
-      return .gone
-    case 200..<300: throw .notFromServer(status: answer.status)
-    default: throw answer.davRefusal
-    }
-    guard let files = MultiStatus(answer.content)?.files else { throw .notFromServer(status: 207) }
+    guard let files = try files(in: answer) else { return .gone }
     // The directory itself, and ".file" and ".target", whose sizes may be wrong, have other names.
     return .parts(
       files.compactMap { file in

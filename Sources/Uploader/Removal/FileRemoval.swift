@@ -331,7 +331,7 @@ extension LockedRecord {
   ///
   /// This record comes last, so that the next start finds the others if this process is killed.
   fileprivate func follow(to path: LocalPath) {
-    guard record.file.path != path else { return }
+    guard record.phase == .delivered, record.file.path != path else { return }
     for delivery in ((try? otherDeliveries()) ?? []) + [self] {
       do throws(UploadError) { try delivery.update { $0.file.path = path } } catch {
         directory.warn(PrintableText.line(path.text) + " may be sent again: " + error.problem)

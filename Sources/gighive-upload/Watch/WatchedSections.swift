@@ -6,7 +6,7 @@ final class WatchedSections {
   /// The configuration file that was given; nil for the usual ones.
   private let file: LocalPath?
   private let warn: (String) -> Void
-  private var groups: [WatchArguments]?
+  private var groups: [(arguments: WatchArguments, inspector: FileInspector)]?
 
   init(of file: LocalPath?, warn: @escaping (String) -> Void) {
     self.file = file
@@ -19,8 +19,12 @@ final class WatchedSections {
     do throws(UsageError) {
       if groups == nil { groups = try read() }
       guard let real = path.directory.withoutLinks?.appendingName(path.name.bytes) else { return false }
-      for group in groups ?? [] {
-        for directory in group.directories where try !claim(real, for: group, in: directory) { return false }
+      for (arguments, inspector) in groups ?? [] {
+        inspector.forgetFileSystem()
+        for directory in arguments.directories
+        where !WatchedSections.claim(real, for: arguments, inspector, in: directory) {
+          return false
+        }
       }
       return true
     } catch {
@@ -29,24 +33,28 @@ final class WatchedSections {
     }
   }
 
-  private func read() throws(UsageError) -> [WatchArguments] {
+  private func read() throws(UsageError) -> [(arguments: WatchArguments, inspector: FileInspector)] {
     let given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
-    return try ConfiguredOptions.watchedDirectories(with: given).isEmpty ? [] : WatchArguments.groups(given, Operands())
-  }
-
-  private func claim(_ file: LocalPath, for group: WatchArguments, in directory: LocalPath) throws(UsageError) -> Bool {
-    guard let root = directory.withoutLinks, let rest = file.relative(to: root) else { return true }
+    if try ConfiguredOptions.watchedDirectories(with: given).isEmpty { return [] }
+    let groups = try WatchArguments.groups(given, Operands())
     let finder: UploadFinder
-    do throws(StateError) { finder = try UploadFinder(group.statePath, warn: warn) } catch {
+    // All groups have the same state directory.
+    do throws(StateError) { finder = try UploadFinder(groups[0].statePath, warn: warn) } catch {
       throw UsageError(UploadError.state(error).problem)
     }
+    return groups.map { ($0, FileInspector($0, finder)) }
+  }
+
+  private static func claim(
+    _ file: LocalPath, for arguments: WatchArguments, _ inspector: FileInspector, in directory: LocalPath
+  ) -> Bool {
+    guard let root = directory.withoutLinks, let rest = file.relative(to: root) else { return true }
     var existing: ExistingList?
-    if group.existing == .skip {
-      existing = try? ExistingList.open(of: directory, in: group.statePath)
+    if arguments.existing == .skip {
+      existing = try? ExistingList.open(of: directory, in: arguments.statePath)
       // As long as it is not known what was there, nothing is known to be wanted, or not to be.
       if existing == nil { return false }
     }
-    return FileInspector(group, finder).claim(
-      directory.appendingName(rest.bytes).bytes, below: directory, existing: existing)
+    return inspector.claim(directory.appendingName(rest.bytes).bytes, below: directory, existing: existing)
   }
 }
