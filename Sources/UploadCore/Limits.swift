@@ -406,6 +406,8 @@ package enum Limits {
   /// How long GigHive may take to say whether it still has a recording, in milliseconds. Without a response the file stays, which only
   /// costs space.
   package static let examinationMilliseconds: Int64 = 10_000
+  /// How long nothing is sent to a server that has refused the credentials, in milliseconds.
+  package static let refusedCredentialsMilliseconds: Int64 = 60_000
   /// How long after a removal that failed for now it is tried again, and how long a server that did not answer is not asked, in
   /// milliseconds.
   package static func removalDelayMilliseconds(afterFailures failures: Int) -> Int64 {

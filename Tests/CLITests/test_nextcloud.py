@@ -248,13 +248,15 @@ def test_maintenance_is_waited_for_and_a_disabled_account_is_not(cloud, send, fi
 def test_a_wrong_password_is_tried_once_and_pauses_a_watcher(disk, watch, tmp_path, send, login):
     disk.password = "another"
     assert send(disk, retries=5).code == 6 and disk.wrong == 1
+    rest = [write(tmp_path / "more" / f"{number}.wav") for number in range(12)]
+    assert send(disk, *rest, retries=5).code == 6 and disk.wrong == 2
     watching = watch(None, "--webdav", disk.url, *login)
     for name in ("b.wav", "c.wav"):
         write(tmp_path / "rec" / name)
     watching.says("Nothing is sent until this is fixed")
     watching.stop()
     # Eleven would lock the address out.
-    assert disk.wrong == 2, (disk.requests, watching.log)
+    assert disk.wrong == 3
 
 
 # MARK: The other commands

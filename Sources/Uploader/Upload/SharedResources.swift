@@ -8,6 +8,7 @@ struct SharedResources {
   let state = StateDirectoryCache()
   let fileSystems = FileSystemCache()
   let silentServers = SilentServers()
+  let refusedCredentials = RefusedCredentials()
   let routes = Routes()
 
   /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
@@ -38,5 +39,23 @@ struct SharedResources {
     policy.retries = RetryPolicy(
       .failures(0), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
     return policy
+  }
+}
+
+/// The servers that have just refused the credentials. They are not tried again with each file: a Nextcloud locks the address out after
+/// eleven attempts.
+final class RefusedCredentials {
+  private var refusals: [(origin: String, error: UploadError, untilMilliseconds: Int64)] = []
+
+  /// Why a server is not asked now; nil if it is.
+  func error(of origin: String, nowMilliseconds now: Int64) -> UploadError? {
+    refusals.first { $0.origin == origin && now < $0.untilMilliseconds }?.error
+  }
+
+  /// - Parameter error: that of an upload, whatever it is.
+  func note(_ error: UploadError, of origin: String, nowMilliseconds now: Int64) {
+    guard error.traits.exitCode == ExitCode.credentialsRefused, error.traits.concern == .destination else { return }
+    refusals.removeAll { $0.origin == origin }
+    refusals.append((origin, error, now + Limits.refusedCredentialsMilliseconds))
   }
 }

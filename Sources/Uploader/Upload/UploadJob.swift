@@ -136,7 +136,10 @@ final class UploadJob: Steppable {
 
   private func step(_ driver: UploadDriver, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
     defer { slot = driver.slot }
-    return try driver.step(ready, nowMilliseconds: now)
+    do throws(UploadError) { return try driver.step(ready, nowMilliseconds: now) } catch {
+      shared.refusedCredentials.note(error, of: request.base.origin, nowMilliseconds: now)
+      throw error
+    }
   }
 
   // MARK: After the delivery
@@ -262,6 +265,7 @@ final class UploadJob: Steppable {
       slots.begin(recordID: opened.record.id)
       onRecord(opened.record.id)
     }
+    if let error = shared.refusedCredentials.error(of: request.base.origin, nowMilliseconds: now) { throw error }
     if record?.record.remote == nil { warn(ofUnwrittenTail: file) }
     file.noteWriters()
     file.adviseReading()
