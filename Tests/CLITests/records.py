@@ -73,7 +73,10 @@ def records(program) -> list[Record]:
     names = sorted(path.name for path in program.state.iterdir())
     known = r"index|removals|form-limits|ballast\.[0-7]|watch(-[0-9a-f]{16}\.start)?|(directory|spare|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|remove)"
     assert [name for name in names if not re.fullmatch(known, name)] == []
-    found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]
+    try:
+        found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]
+    except FileNotFoundError:  # It has been delivered since, and has another name.
+        return records(program)
     return sorted(found, key=lambda record: (record.document["created_at"], record.id))
 
 
