@@ -47,6 +47,16 @@ package enum Limits {
   package static let partCount = 1000
   /// How many parts a recording has that decides how long they are.
   package static let wantedPartCount: Int64 = 32
+  /// After so many parts of a recording that grows, they are twice as long: all of them hold 858 GB.
+  package static let growingPartsStep = 100
+  /// What is nearer to the end of a recording that grows is not sent yet, in bytes: recorders write it again.
+  package static let growingLag: Int64 = 4 << 20
+  /// How many uploads there are at a time if recordings are sent while they are made.
+  package static let growingJobs = 3
+  /// How large a recording is when its second part can be sent, in bytes.
+  package static let growingFrom = 2 * partLength + growingLag
+  /// How often a recording that grows is looked at, in milliseconds.
+  package static let growthMilliseconds: Int64 = 500
   /// The longest list of all parts, in bytes, as Nextcloud sends it in one response: about 300 for each.
   package static let partNamesLength = 512 << 10
   /// How many parts an S3 server lists at a time: a response has at most ``replyLength`` bytes.
@@ -533,6 +543,8 @@ extension Limits {
   package static let workerLineLength = 64 << 10
   /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
+  /// How often a watcher that sends recordings while they are made looks at one that is too short for that, in milliseconds.
+  package static let watchGrowthMilliseconds: Int64 = 2000
   /// How much longer a recording that has grown since its delivery settles, and the longest time for that, in milliseconds.
   package static let watchGrowthFactor: Int64 = 10
   package static let watchGrowthSettleMilliseconds: Int64 = 3_600_000

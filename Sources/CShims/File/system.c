@@ -124,6 +124,16 @@ int64_t shim_read(int32_t descriptor, void *buffer, size_t length) {
 
 void shim_advise_sequential(int32_t descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL); }
 
+int32_t shim_path_of(int32_t descriptor, char *path, size_t size) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(name, path, size);
+    if (length < 0) return -errno;
+    if ((size_t)length >= size) return -ENAMETOOLONG;
+    path[length] = 0;
+    return 0;
+}
+
 int64_t shim_written_length(int32_t descriptor, int64_t size) {
     // ENXIO: only a hole is behind it.
     if (size <= 0 || lseek(descriptor, size - 1, SEEK_DATA) >= 0 || errno != ENXIO) return size;

@@ -117,6 +117,9 @@ int32_t shim_list_directory(
     int32_t directory, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
 
+// The path of an open file, as the kernel knows it now (/proc/self/fd). -ENAMETOOLONG if `size` bytes do not suffice.
+int32_t shim_path_of(int32_t descriptor, char *path, size_t size);
+
 // A read lease that ends at once, because one that is held stops a recorder that opens the file (fcntl(2), F_SETLEASE): 0 if no process
 // has it open for writing, or mapped, -EAGAIN if one has. Other errors say that it cannot be told, for now (ENOMEM) or at all: on network
 // file systems (EINVAL), and for another user's file without CAP_LEASE (EACCES).

@@ -73,6 +73,7 @@ extension UploadRecord {
       json.add("parts_token", parts.token)
       json.add("part_length", parts.length)
       json.add("parts", .array(parts.tags.map { .string($0) }))
+      if let digests = parts.digests { json.add("parts_sha256", .array(digests.map { .string($0) })) }
     }
     if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
     if let statusTime = delivery?.statusTime {
@@ -137,7 +138,9 @@ extension UploadRecord {
       let phase = json["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
       let path = json["file"]?.string.flatMap({ Percent.decode($0) }), !path.isEmpty, !path.contains(0),
       let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
-      let offset = json["offset"]?.integer, offset >= 0, offset <= identity.size
+      let offset = json["offset"]?.integer, offset >= 0,
+      // A recording that is sent while it is made has grown since.
+      offset <= identity.size || json["parts_sha256"] != nil
     else { return nil }
     self.init(
       id: id,
@@ -164,7 +167,8 @@ extension UploadRecord {
     "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
     "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
-    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "sidecar", "note", "context",
+    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "sidecar", "note",
+    "context",
   ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {
@@ -194,7 +198,8 @@ extension UnfinishedUpload {
     }
     if let token = json["parts_token"]?.string, let length = json["part_length"]?.integer {
       let tags = json["parts"]?.elements.map { $0.string ?? "" } ?? []
-      parts = UploadedParts(token: token, length: length, tags: tags, ofSize: size)
+      let digests = json["parts_sha256"]?.elements.map { $0.string ?? "" }
+      parts = UploadedParts(token: token, length: length, tags: tags, digests: digests, ofSize: size)
     }
     if remote != nil {
       sent = SentPart(json, size: size)

@@ -43,6 +43,9 @@ package struct UnfinishedUpload: Equatable, Sendable {
   /// Whether the server may have every byte over tus.
   package var mayBeWhole: Bool { remote?.isWhole ?? false || lastByteMayBeSent }
 
+  /// Whether the recording was sent while it grew: each part is compared with the file before it becomes a part of the recording.
+  package var isGrowing: Bool { parts?.areGrowing ?? false }
+
   /// The multipart upload on an S3 server; nil if there is none.
   package var multipartUpload: TargetURI? {
     guard let url = remote?.url ?? formerURL, let location = try? TargetURI(url), location.isMultipartUpload else {
@@ -69,7 +72,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .continued: doubt = nil
     case .parts(let parts):
       self.parts = parts
-      remote?.offset = parts.beginning(of: size)
+      remote?.offset = parts.progress(in: size)
     case .uploaded:
       failure = nil
       remote?.offset = size
@@ -144,7 +147,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     remote?.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.
-    if case .file(_, let error) = error, error.isChange {
+    if case .file(_, let error) = error, error.isChange, !isGrowing {
       if !mayBeWhole { formerURL = remote?.url ?? formerURL }
       forget()
     }
@@ -230,8 +233,9 @@ package enum RecordChange: Equatable, Sendable {
   /// protection against sending it twice.
   package var mustBeSaved: Bool {
     switch self {
-    // The server lists the parts that it has.
-    case .mayBeStored, .notStored, .processing, .continued, .parts: false
+    case .mayBeStored, .notStored, .processing, .continued: false
+    // The server lists the parts that it has, but not of what they were made.
+    case .parts(let parts): parts.areGrowing
     case .created, .moved, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
     }
   }

@@ -108,6 +108,9 @@ extension UploadRecord {
     }
   }
 
+  /// How large the file is known to be, in bytes: one that is sent while it is made has grown since the record began.
+  package var size: Int64 { max(file.identity.size, offset) }
+
   /// GigHive's number for the recording. Before the delivery, GigHive has the whole form and is still processing it.
   package var assetID: Int64? {
     switch state {

@@ -2,10 +2,13 @@
 package struct UploadedParts: Equatable, Sendable {
   /// Names the upload in the metadata of what the parts become, which shows so whose it is. Not a secret.
   package let token: String
-  /// The length of each part but the last one, in bytes.
+  /// The length of the first part, in bytes.
   package let length: Int64
   /// What the server calls each part (ETag), from the first one; empty for one that it does not have.
   package private(set) var tags: [String] = []
+  /// The SHA-256 of each part as it was sent, in lower-case hexadecimal digits, if the recording was sent while it grew; nil for others. What
+  /// a recorder has rewritten since is sent again.
+  package private(set) var digests: [String]?
 
   /// How long parts are, in bytes, if that makes no more of them than ``Limits/partCount``.
   package struct Lengths: Sendable {
@@ -26,13 +29,26 @@ package struct UploadedParts: Equatable, Sendable {
     length = max(wanted, rounded((size + Int64(Limits.partCount) - 1) / Int64(Limits.partCount)))
   }
 
+  /// The parts of a recording that grows, and whose size is not known: after each ``Limits/growingPartsStep``, they are twice as long.
+  package init(growing token: String) {
+    (self.token, length, digests) = (token, Limits.partLength, [])
+  }
+
+  /// - Parameter digests: nil if they have none.
   /// - Returns: nil if no recording of this size, in bytes, has such parts.
-  package init?(token: String, length: Int64, tags: [String], ofSize size: Int64) {
-    guard !token.isEmpty, token.utf8.count <= Limits.partTagLength, length > 0,
-      (size - 1) / length < Int64(Limits.partCount), Int64(tags.count) <= (size - 1) / length + 1,
+  package init?(token: String, length: Int64, tags: [String], digests: [String]? = nil, ofSize size: Int64) {
+    guard !token.isEmpty, token.utf8.count <= Limits.partTagLength, length > 0, length <= Limits.s3ObjectLength,
       tags.allSatisfy({ $0.isEmpty || UploadedParts.isTag($0) })
     else { return nil }
-    (self.token, self.length, self.tags) = (token, length, tags)
+    (self.token, self.length, self.tags, self.digests) = (token, length, tags, digests)
+    if let digests {
+      // The recording has grown since the record said how large it is.
+      guard length == Limits.partLength, digests.count == tags.count, tags.count <= Limits.partCount,
+        zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) })
+      else { return nil }
+    } else {
+      guard (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size) else { return nil }
+    }
   }
 
   /// Whether it can be kept, and sent back in XML as it is.
@@ -41,13 +57,33 @@ package struct UploadedParts: Equatable, Sendable {
       && text.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete && !"\"&<>".utf8.contains($0) }
   }
 
-  /// The part with this number, from 1, of a recording of `size` bytes.
-  package func range(of number: Int, in size: Int64) -> (offset: Int64, length: Int64) {
-    let offset = Int64(number - 1) * length
-    return (offset, min(length, size - offset))
+  private static func isSHA256(_ text: String) -> Bool {
+    text.utf8.count == 64 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil }
   }
 
-  package func count(in size: Int64) -> Int { Int((size - 1) / length) + 1 }
+  /// Whether they are sent while the recording grows.
+  package var areGrowing: Bool { digests != nil }
+
+  /// The part with this number, from 1, of a recording of `size` bytes.
+  package func range(of number: Int, in size: Int64) -> (offset: Int64, length: Int64) {
+    let step = areGrowing ? Limits.growingPartsStep : Limits.partCount
+    let (doublings, rest) = (number - 1).quotientAndRemainder(dividingBy: step)
+    let offset = length * (Int64(step) * (1 << doublings - 1) + Int64(rest) << doublings)
+    return (offset, min(length << doublings, size - offset))
+  }
+
+  /// At most ``Limits/partCount``.
+  package func count(in size: Int64) -> Int {
+    if !areGrowing { return Int((size - 1) / length) + 1 }
+    var count = 1
+    while count < Limits.partCount, range(of: count + 1, in: size).offset < size { count += 1 }
+    return count
+  }
+
+  /// Whether they are parts of a recording that has become this large, in bytes.
+  package func fit(_ size: Int64) -> Bool {
+    tags.count <= count(in: size) && range(of: Limits.partCount + 1, in: size).offset >= size
+  }
 
   /// The number of the first part that is missing; nil if there is none.
   package func firstMissing(in size: Int64) -> Int? {
@@ -55,14 +91,24 @@ package struct UploadedParts: Equatable, Sendable {
     return tags.count < count(in: size) ? tags.count + 1 : nil
   }
 
+  /// The same with the first part last: recorders write the head again when they close a file.
+  package func nextMissing(in size: Int64) -> Int? {
+    guard areGrowing else { return firstMissing(in: size) }
+    if let index = tags.dropFirst().firstIndex(of: "") { return index + 1 }
+    let next = max(tags.count, 1) + 1
+    return next <= count(in: size) ? next : firstMissing(in: size)
+  }
+
   /// How much there is from the start, in bytes.
   package func beginning(of size: Int64) -> Int64 {
-    firstMissing(in: size).map { Int64($0 - 1) * length } ?? size
+    firstMissing(in: size).map { range(of: $0, in: size).offset } ?? size
   }
 
   /// The end of the last part that there is, in bytes.
   package func end(in size: Int64) -> Int64 {
-    tags.lastIndex { !$0.isEmpty }.map { min(Int64($0 + 1) * length, size) } ?? 0
+    guard let index = tags.lastIndex(where: { !$0.isEmpty }) else { return 0 }
+    let (offset, length) = range(of: index + 1, in: size)
+    return offset + length
   }
 
   /// How much there is in all, in bytes.
@@ -70,9 +116,23 @@ package struct UploadedParts: Equatable, Sendable {
     tags.indices.reduce(0) { tags[$1].isEmpty ? $0 : $0 + range(of: $1 + 1, in: size).length }
   }
 
-  /// - Parameter tag: nil if the server does not have the part.
-  package mutating func set(_ tag: String?, of number: Int) {
+  /// How much is said to be there, in bytes.
+  package func progress(in size: Int64) -> Int64 { areGrowing ? total(in: size) : beginning(of: size) }
+
+  /// Whether the server has the part.
+  package func has(_ number: Int) -> Bool { number <= tags.count && !tags[number - 1].isEmpty }
+
+  /// The SHA-256 of a part that was sent while the recording grew; nil of others.
+  package func sha256(of number: Int) -> String? { has(number) ? digests?[number - 1] : nil }
+
+  /// - Parameters:
+  ///   - tag: nil if the server does not have the part.
+  ///   - sha256: of its content, if the recording grows.
+  package mutating func set(_ tag: String?, of number: Int, sha256: String = "") {
     while tags.count < number { tags.append("") }
     tags[number - 1] = tag ?? ""
+    guard digests != nil else { return }
+    while digests!.count < number { digests!.append("") }
+    digests![number - 1] = tag == nil ? "" : sha256
   }
 }

@@ -11,6 +11,14 @@
 ///                                                                                             it is there: it was joined
 ///
 /// A request to join the parts, whose response was lost, is never repeated blindly: what is there says whether it was carried out.
+///
+/// While a recording grows, its parts are sent but the first one, and nothing is joined:
+///
+///     … creating ──▶ growing ⇄ hashing ⇄ putting        growing ──▶ ended, once nobody writes to the file any more
+///
+/// Then another task continues that upload with the file as it is: before it sends the first part, it compares the others with the file.
+///
+///     … listing ──▶ hashing ⇄ putting ──▶ matching ──▶ hashing ⇄ putting (what differs, and the first one) ──▶ …
 struct PartsTask: Sendable {
   private enum State: Sendable {
     /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
@@ -31,6 +39,12 @@ struct PartsTask: Sendable {
     /// The part with this number.
     case hashing(Int)
     case putting(Int, sha256: String)
+    /// The recording has not grown enough for the part with this number; nil if it is not sent before it has ended.
+    case growing(Int?)
+    /// It has ended. What is left is sent by a task that knows its size.
+    case ended
+    /// Whether the part with this number is what the file has now. `isJoined`: whether the object has been made of it.
+    case matching(Int, isJoined: Bool)
     /// The rest of the whole file's SHA-256.
     case digesting(isJoined: Bool)
     /// Whether something has the object's name, before the parts are joined. `isLost`: the server does not know the upload any more.
@@ -68,7 +82,9 @@ struct PartsTask: Sendable {
     static let missing = Refusals(rawValue: 8)
   }
 
+  /// Bytes; while the recording grows, ``unknownSize``.
   private let size: Int64
+  private let isGrowing: Bool
   private let token: String
   private let computesSHA256: Bool
   /// What an earlier process has sent.
@@ -80,6 +96,8 @@ struct PartsTask: Sendable {
   /// nil if there is none.
   private var upload: Upload?
   private var sha256: String?
+  /// Whether the parts that were sent while the recording grew have been compared with it.
+  private var areMatched = false
   /// What comes before anything else.
   private var pending: [TaskStep] = []
   /// How much the server had before anything was sent, in bytes; nil while unknown.
@@ -88,17 +106,18 @@ struct PartsTask: Sendable {
   private var attempts = 0
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
-    size = plan.size
+    isGrowing = plan.isGrowing
+    size = plan.isGrowing ? PartsTask.unknownSize : plan.size
     token = plan.boundary.token
-    computesSHA256 = plan.computesSHA256
+    computesSHA256 = plan.computesSHA256 && !plan.isGrowing
     sent = plan.previous.sent
     mayReplace = plan.request.mayReplace
     self.dialect = dialect
-    parts = UploadedParts(token: token, ofSize: size, dialect.lengths)
+    parts = PartsTask.parts(plan.isGrowing, token, plan.size, dialect)
     state = .looking
     // One of which nothing is known to be there is not worth a question to Nextcloud.
     if let location = plan.previous.location, let parts = plan.previous.parts, dialect.isUpload(location),
-      dialect.checksParts || parts.end(in: size) > 0
+      dialect.checksParts || parts.end(in: size) > 0, parts.areGrowing || !isGrowing, parts.fit(plan.size) || isGrowing
     {
       self.parts = parts
       upload = Upload(location: location, origin: .earlierProcess(plan.previous.doubt))
@@ -110,20 +129,29 @@ struct PartsTask: Sendable {
     }
   }
 
+  /// More than any recording has, in bytes.
+  private static let unknownSize = Int64.max / 2
+
+  private static func parts(
+    _ isGrowing: Bool, _ token: String, _ size: Int64, _ dialect: PartsDialect
+  ) -> UploadedParts {
+    isGrowing ? UploadedParts(growing: token) : UploadedParts(token: token, ofSize: size, dialect.lengths)
+  }
+
   // MARK: What is asked of it
 
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
     case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
-      .hashing, .putting, .failing:
+      .hashing, .putting, .growing, .ended, .matching, .failing:
       parts.total(in: size)
     case .digesting, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
     case .confirming, .proving, .stored: size + 2
     }
   }
 
-  var lastOffset: Int64 { parts.beginning(of: size) }
+  var lastOffset: Int64 { parts.progress(in: size) }
 
   var isVerifying: Bool {
     switch state {
@@ -167,9 +195,16 @@ struct PartsTask: Sendable {
     case .comparing, .digesting: return .hash(.wholeFile)
     case .making(let maker, _): return .ask(maker.request)
     case .creating: return .ask(dialect.creation(token: parts.token))
-    case .unsupported: return .fallBackToPut
+    case .unsupported: return isGrowing ? .awaitGrowth(to: .max) : .fallBackToPut
     case .examining(let isJoined): return try examine(isJoined: isJoined)
-    case .hashing(let number):
+    case .growing(let number):
+      return .awaitGrowth(
+        to: number.map {
+          let (offset, length) = parts.range(of: $0, in: size)
+          return offset + length + Limits.growingLag
+        } ?? .max)
+    case .ended: return .finished(.ended)
+    case .hashing(let number), .matching(let number, _):
       let (offset, length) = parts.range(of: number, in: size)
       return .hash(.range(.sha256, offset: offset, length: length))
     case .proving(let request): return .ask(request)
@@ -200,7 +235,7 @@ struct PartsTask: Sendable {
     resumedFrom = resumedFrom ?? 0
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
-    parts = UploadedParts(token: token, ofSize: size, dialect.lengths)
+    parts = PartsTask.parts(isGrowing, token, size, dialect)
     upload = nil
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
@@ -222,8 +257,8 @@ struct PartsTask: Sendable {
   private var hasCreated: Bool { if case .thisProcess = upload?.origin { true } else { false } }
 
   private mutating func forget() {
-    parts = UploadedParts(token: parts.token, ofSize: size, dialect.lengths)
-    upload = nil
+    parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
+    (upload, areMatched) = (nil, false)
     pending.append(.save(.forgotten))
   }
 
@@ -247,7 +282,9 @@ struct PartsTask: Sendable {
 
   /// How the upload of an earlier process continues.
   private var continuation: ContinuationPolicy.Decision {
-    ContinuationPolicy.decide(
+    // Each part is compared.
+    if parts.areGrowing { return .proceed }
+    return ContinuationPolicy.decide(
       doubt, sent: sent, offset: parts.end(in: size), size: size,
       digestDecides: computesSHA256)
   }
@@ -277,12 +314,23 @@ struct PartsTask: Sendable {
       pending.append(.save(.continued))
       upload?.origin = .earlierProcess(nil)
     }
-    if isJoined { store(theirs: nil) } else { sendNext() }
+    if !isJoined {
+      sendNext()
+    } else if parts.areGrowing {
+      state = .matching(1, isJoined: true)
+    } else {
+      store(theirs: nil)
+    }
   }
 
   private mutating func sendNext() {
-    if let number = parts.firstMissing(in: size) {
-      state = dialect.checksParts ? .hashing(number) : .putting(number, sha256: "")
+    let number = parts.nextMissing(in: size)
+    if isGrowing {
+      state = .growing(number == 1 ? nil : number)
+    } else if parts.areGrowing, !areMatched, number ?? 1 == 1 {
+      state = .matching(1, isJoined: false)
+    } else if let number {
+      state = dialect.checksParts || parts.areGrowing ? .hashing(number) : .putting(number, sha256: "")
     } else {
       state = needsDigest ? .digesting(isJoined: false) : checkingOrJoining
     }
@@ -295,10 +343,40 @@ struct PartsTask: Sendable {
 
   private var verifyingOrJoining: State { dialect.joinsBlindly ? .verifying : .joining }
 
+  /// The recording has grown as far as was awaited, or has ended.
+  mutating func grown(hasEnded: Bool) {
+    switch state {
+    case .growing(let number?) where !hasEnded: state = .hashing(number)
+    case .growing, .unsupported: if hasEnded { state = .ended }
+    default: break
+    }
+  }
+
+  /// The part is what the file has now, or has been removed from what is there.
+  private mutating func matched(_ number: Int, isJoined: Bool) {
+    if number < parts.count(in: size) {
+      state = .matching(number + 1, isJoined: isJoined)
+    } else if isJoined {
+      store(theirs: nil)
+    } else {
+      areMatched = true
+      sendNext()
+    }
+  }
+
   mutating func hashed(_ result: HashResult) throws(UploadError) {
     switch (state, result) {
     case (.hashing(let number), .range(let checksum)):
       state = .putting(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
+    case (.matching(let number, let isJoined), .range(let checksum)):
+      let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+      if isJoined, !isSame { return leaveOther(isJoined: true) }
+      if !isSame, parts.has(number) {
+        parts.set(nil, of: number)
+        // Before the server has other content than the record says.
+        pending.append(.save(.parts(parts)))
+      }
+      matched(number, isJoined: isJoined)
     case (.examining(let isJoined), .beginning(let found, let isStable)):
       switch continuation {
       case .compare(let sent) where found != sent.sha256: leaveOther(isJoined: isJoined)
@@ -337,12 +415,13 @@ struct PartsTask: Sendable {
       state = isDone ? isBegun ? .checking(isLost: false) : .creating : .making(maker, isBegun: isBegun)
     case .creating: try receiveCreation(answer)
     case .listing, .verifying: try receiveList(answer)
-    case .putting(let number, _): try receivePart(answer, number)
+    case .putting(let number, let sha256): try receivePart(answer, number, sha256: sha256)
     case .checking(let isLost): try receiveCheck(answer, isLost: isLost)
     case .joining: try receiveJoin(answer)
     case .confirming(let theirs): try receiveConfirmation(answer, theirs)
     case .proving: finish(theirs: dialect.examined(answer))
-    case .comparing, .unsupported, .examining, .hashing, .digesting, .failing, .stored: break
+    case .comparing, .unsupported, .examining, .hashing, .growing, .ended, .matching, .digesting, .failing, .stored:
+      break
     }
   }
 
@@ -352,7 +431,7 @@ struct PartsTask: Sendable {
       return
     }
     switch try found(answer) {
-    case .object(size, let theirs?, _): state = .comparing(sha256: theirs)
+    case .object(size, let theirs?, _) where !isGrowing: state = .comparing(sha256: theirs)
     case .object: throw .objectExists(status: 412)
     // Who may only write learns nothing here: then the condition protects what is there.
     case .nothing, .hidden: begin()
@@ -404,7 +483,8 @@ struct PartsTask: Sendable {
   /// Forgets the parts that the server does not have, or has with another size.
   /// - Returns: false if there are others, of an earlier plan or of somebody else: some servers join only what is named completely.
   private mutating func compare(_ listed: [ListedPart], after number: Int, until next: Int?) -> Bool {
-    if listed.contains(where: { !(1...parts.count(in: size)).contains($0.number) }) { return false }
+    let count = parts.count(in: size)
+    if listed.contains(where: { !(1...count).contains($0.number) }) { return false }
     var has = [Bool](repeating: false, count: parts.tags.count)
     for part in listed where part.number <= has.count {
       has[part.number - 1] =
@@ -421,10 +501,10 @@ struct PartsTask: Sendable {
     state = .examining(isJoined: false)
   }
 
-  private mutating func receivePart(_ answer: Answer, _ number: Int) throws(UploadError) {
+  private mutating func receivePart(_ answer: Answer, _ number: Int, sha256: String) throws(UploadError) {
     switch try dialect.taken(answer) {
     case .taken(let tag):
-      parts.set(tag, of: number)
+      parts.set(tag, of: number, sha256: sha256)
       pending.append(.save(.parts(parts)))
       sendNext()
     case .gone: state = .checking(isLost: true)
@@ -527,10 +607,12 @@ struct PartsTask: Sendable {
     case .aborting(_, let error): leaveAborted(error, isGone: false)
     case .joining: state = .checking(isLost: false)
     case .digesting(isJoined: false): sendNext()
+    // The recorder may have rewritten it.
+    case .putting(let number, _) where parts.areGrowing: state = .hashing(number)
     // It is delivered, and may be too large to be read in the server's time.
     case .proving: finish(theirs: nil)
-    case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting, .digesting,
-      .checking, .verifying, .confirming, .failing, .stored:
+    case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting, .growing,
+      .ended, .matching, .digesting, .checking, .verifying, .confirming, .failing, .stored:
       break
     }
   }

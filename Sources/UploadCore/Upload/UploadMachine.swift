@@ -14,8 +14,8 @@
 ///
 /// The rules for its driver, of which `TranscriptRun` in `Tests/UploadCoreTests/Support` is a complete one, in virtual time:
 ///
-/// - After each action call ``next(nowMilliseconds:unixSeconds:)`` again, except after `await` and `wait`. Only `send`, `hash` and
-///   `renewCredentials` lead to an event, and so does a `save` that fails: ``UploadEvent/failed(_:)``.
+/// - After each action call ``next(nowMilliseconds:unixSeconds:)`` again, except after `await` and `wait`. Only `send`, `hash`,
+///   `awaitGrowth` and `renewCredentials` lead to an event, and so does a `save` that fails: ``UploadEvent/failed(_:)``.
 /// - After `send`, call it at once or when the request has been sent. A second `send` is pipelined behind the first. There is no third.
 /// - ``UploadEvent/answered(_:)`` is about the oldest request in flight, also if its content was sent only in part, and
 ///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
@@ -35,6 +35,7 @@
 ///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401, 403         │ a failure
 ///        │  └▶ hashing ─▶ comparing ─▶ deciding ▼                  ▼
+///        │  └▶ awaitingGrowth ────────▶ deciding
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
@@ -121,7 +122,10 @@ package struct UploadMachine: Sendable {
   package var inFlightCount: Int {
     switch state {
     case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
-    case .deciding, .hashing, .comparing, .renewingCredentials, .failing, .retrying, .waiting, .finished, .failed: 0
+    case .deciding, .hashing, .comparing, .awaitingGrowth, .renewingCredentials, .failing, .retrying, .waiting,
+      .finished,
+      .failed:
+      0
     }
   }
 
@@ -199,7 +203,7 @@ package struct UploadMachine: Sendable {
       if let change = task.takeUnsaved() { return .save(change) }
       return .await
     case .retrying where endsNow, .waiting where endsNow: end(.cancelled(hasSentAll: false))
-    case .hashing, .rereading, .comparing(isAsked: true): return .await
+    case .hashing, .rereading, .comparing(isAsked: true), .awaitingGrowth: return .await
     case .comparing(isAsked: false):
       state = .comparing(isAsked: true)
       return .hash(.wholeFileAgain)
@@ -233,7 +237,7 @@ package struct UploadMachine: Sendable {
     case .finished, .failed, .failing: return
     // The sent content may have been stored.
     case .hashing, .comparing, .inFlight, .holding, .rereading: recover(from: Interruption(outOfTime, sent: .whole))
-    case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(outOfTime)
+    case .deciding, .awaitingGrowth, .renewingCredentials, .retrying, .waiting: state = .failed(outOfTime)
     }
     latest = .nothing
   }
@@ -259,7 +263,7 @@ package struct UploadMachine: Sendable {
     }
     do throws(UploadError) {
       switch try task.next() {
-      case .ask where endsNow, .hash where endsNow: end(.cancelled(hasSentAll: false))
+      case .ask where endsNow, .hash where endsNow, .awaitGrowth where endsNow: end(.cancelled(hasSentAll: false))
       case .ask(let request): return send(request, after: first)
       case .hash(let range):
         // A pipelined request does not wait for hashing.
@@ -269,6 +273,9 @@ package struct UploadMachine: Sendable {
       case .save(let change): return .save(change)
       case .reportOtherFile: return .reportOtherFile
       case .await: return .await
+      case .awaitGrowth(let length):
+        state = .awaitingGrowth
+        return .awaitGrowth(to: length)
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
@@ -298,7 +305,11 @@ package struct UploadMachine: Sendable {
   /// if there are none, unless the server has everything already.
   package mutating func finish() {
     isFinishing = true
-    if endsNow, case .hashing = state { end(.cancelled(hasSentAll: false)) }
+    guard endsNow else { return }
+    switch state {
+    case .hashing, .awaitingGrowth: end(.cancelled(hasSentAll: false))
+    default: break
+    }
   }
 
   /// Whether it ends where another request would begin.
@@ -343,6 +354,9 @@ package struct UploadMachine: Sendable {
       take(.wholeFile(sha256: sent))
     case (.hashing, .hashed(.wholeFileAgain)): refuse(event)
     case (.hashing, .hashed(let hashed)): take(hashed)
+    case (.awaitingGrowth, .grown(let hasEnded)):
+      state = .deciding
+      task.grown(hasEnded: hasEnded)
     case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
       traits.renew()
       do throws(UploadError) {
@@ -350,7 +364,8 @@ package struct UploadMachine: Sendable {
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, by: answer)) }
-    case (.deciding, _), (.hashing, _), (.comparing, _), (.inFlight, _), (.holding, _), (.rereading, _),
+    case (.deciding, _), (.hashing, _), (.comparing, _), (.awaitingGrowth, _), (.inFlight, _), (.holding, _),
+      (.rereading, _),
       (.renewingCredentials, _), (.failing, _), (.retrying, _), (.waiting, _):
       refuse(event)
     }
@@ -566,6 +581,8 @@ extension UploadMachine {
     case hashing
     /// The file's status changed while it was hashed, and it is read once more.
     case comparing(isAsked: Bool)
+    /// The recording is being made, and has not grown enough.
+    case awaitingGrowth
     /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
     case inFlight(first: HTTPRequest, second: HTTPRequest?)
     /// The same, with the end of the file held back, because the file may have changed and must be read again.
@@ -588,6 +605,7 @@ extension UploadMachine {
       case .deciding: "deciding"
       case .hashing: "hashing"
       case .comparing: "comparing"
+      case .awaitingGrowth: "awaiting growth"
       case .inFlight: "in flight"
       case .holding: "holding"
       case .rereading: "rereading"
@@ -640,6 +658,8 @@ package enum UploadEvent: Equatable, Sendable {
   case interrupted(Interruption)
   /// The requested range was hashed.
   case hashed(HashResult)
+  /// The recording has grown as far as was awaited, or has ended: nobody writes to it any more.
+  case grown(hasEnded: Bool)
   /// The last byte of the newest request in flight, which announces it, is about to be sent.
   case lastByteNext
   /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
@@ -655,6 +675,7 @@ package enum UploadEvent: Equatable, Sendable {
     case .answered: "of a response"
     case .interrupted: "of an interruption"
     case .hashed: "of a digest"
+    case .grown: "of growth"
     case .lastByteNext: "of the last byte"
     case .statusChanged: "of a new status"
     case .credentials: "of credentials"
@@ -668,6 +689,8 @@ package enum UploadAction: Equatable, Sendable {
   /// Send the request. If another one is in flight, pipeline it on the same connection (RFC 9112, 9.3.2).
   case send(HTTPRequest, over: ConnectionChoice)
   case hash(HashRange)
+  /// Wait until the recording, which grows, has this many bytes, or has ended.
+  case awaitGrowth(to: Int64)
   /// Save the change in the upload's record, so that it survives a power cut, before anything else.
   case save(RecordChange)
   /// Read the credentials again, after they were refused.
@@ -745,6 +768,8 @@ package enum ConnectionChoice: Equatable, Sendable {
 /// The outcome of an upload, of the removal of one, or of a question about one.
 package enum Outcome: Equatable, Sendable {
   case delivered(Receipt, SentFile, resumedFrom: Int64)
+  /// The recording, which was sent while it grew, has ended. Nothing of it is stored yet: it is sent to its end as a file of known size.
+  case ended
   /// The upload has ended. `isKept`: the server cannot end uploads, and keeps its part until that expires.
   case cancelled(isKept: Bool)
   /// The recording is no longer on the server.

@@ -48,6 +48,8 @@ package struct UploadPlan: Sendable {
   package let request: UploadRequest
   /// The file's size in bytes.
   package let size: Int64
+  /// Whether it is sent while it grows. Then its size is not known yet, and nothing is stored before it has ended.
+  package let isGrowing: Bool
   package private(set) var previous: PreviousState
   /// The ID of the upload's record; nil if it has none.
   package let recordID: String?
@@ -66,13 +68,15 @@ package struct UploadPlan: Sendable {
   ///   - request: the request. An event form must have its date.
   ///   - size: in bytes, greater than zero.
   package init(
-    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), recordID: String? = nil,
+    _ request: UploadRequest, size: Int64, isGrowing: Bool = false, previous: PreviousState = PreviousState(),
+    recordID: String? = nil,
     superseded: TargetURI? = nil, modifiedSeconds: Int64 = 0,
     isGuest: Bool = false, verifiesCertificate: Bool = true, boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
     self.size = size
+    self.isGrowing = isGrowing
     self.previous = previous
     self.recordID = recordID
     self.superseded = superseded
@@ -88,7 +92,10 @@ package struct UploadPlan: Sendable {
   }
 
   /// Whether it is sent in parts that the server joins.
-  package var sendsParts: Bool { size >= Limits.partsFrom && (request.isForS3 || request.isForNextcloud) }
+  package var sendsParts: Bool {
+    guard request.joinsParts else { return false }
+    return size >= Limits.partsFrom || isGrowing || previous.parts?.areGrowing ?? false
+  }
 
   /// How the server is asked to join parts; nil if it cannot.
   var partsDialect: PartsDialect? {

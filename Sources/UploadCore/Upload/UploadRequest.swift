@@ -65,6 +65,9 @@ public struct UploadRequest: Sendable {
   package var note = ""
   /// What to do with the file once it is delivered.
   package var afterDelivery = AfterDelivery()
+  /// Sends the recording while it is made: it has ended once no program writes to it, and it has not changed for so long, in milliseconds.
+  /// A server that joins parts (S3, Nextcloud) gets all but the first one while it grows, others get it afterwards. nil sends the file as it is.
+  package var endsUnchangedForMilliseconds: Int64?
   /// Computes the file's SHA-256 even if the server is not known to confirm it.
   public var computesDigest = false
 
@@ -195,8 +198,8 @@ public struct UploadRequest: Sendable {
     if case .webDAV = destination { true } else { false }
   }
 
-  /// Whether the URL is one of a Nextcloud or ownCloud, which takes large recordings in parts.
-  var isForNextcloud: Bool { isForWebDAV && base.inNextcloud != nil }
+  /// Whether the server takes large recordings in parts, which it joins.
+  package var joinsParts: Bool { destination.joinsParts }
 
   /// Whether it may replace another object.
   var mayReplace: Bool {
@@ -253,6 +256,17 @@ public enum Destination: Equatable, Sendable {
   /// The URL that the recording gets on a WebDAV server. It is sent under a temporary name beside it, and directories that are missing are
   /// made. Needs ``Configuration/stateDirectory``. Nothing is replaced, unless `mayReplace`. A Nextcloud gets large recordings in parts.
   case webDAV(TargetURI, mayReplace: Bool = false)
+}
+
+extension Destination {
+  /// Whether it takes large recordings in parts, which it joins.
+  package var joinsParts: Bool {
+    switch self {
+    case .s3: true
+    case .webDAV(let target, _): target.inNextcloud != nil
+    case .gigHive, .multipart, .tus, .tusUpload, .put: false
+    }
+  }
 }
 
 /// The protocol for sending a recording to GigHive.

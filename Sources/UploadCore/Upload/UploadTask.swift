@@ -251,6 +251,13 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// The recording has grown as far as was awaited, or has ended.
+  mutating func grown(hasEnded: Bool) {
+    guard case .parts(var task) = self else { return }
+    task.grown(hasEnded: hasEnded)
+    self = .parts(task)
+  }
+
   /// The requests in flight ended without a usable response.
   mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch self {
@@ -330,6 +337,8 @@ enum TaskStep: Equatable, Sendable {
   case reportOtherFile
   /// Wait for the requests in flight.
   case await
+  /// Wait until the recording, which grows, has this many bytes, or has ended.
+  case awaitGrowth(to: Int64)
   case finished(Outcome)
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart

@@ -58,7 +58,7 @@ struct WebDAVTask: Sendable {
     request = plan.request
     size = plan.size
     provesServer = plan.provesServer
-    nextcloudFields = plan.request.isForNextcloud ? plan.nextcloudFields : nil
+    nextcloudFields = plan.request.joinsParts ? plan.nextcloudFields : nil
     target = plan.request.base
     self.temporary = temporary
     leftover = [plan.superseded, plan.previous.location].compactMap { $0 }.first {

@@ -55,6 +55,8 @@ package struct WatchedFile: Equatable, Sendable {
   package var seen: FileSighting
   /// nil if they were not asked for.
   package var writers: FileWriters?
+  /// Whether a mark beside it says that it is unfinished. Then it has a writer, whatever the kernel says.
+  package var isMarked = false
   /// Whether there is a record of its upload, which was interrupted.
   package var isBegun: Bool
   /// Until when it waits, by its record; nil if it does not.

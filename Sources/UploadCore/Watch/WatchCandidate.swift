@@ -42,6 +42,10 @@ struct WatchCandidate: Sendable {
   let hasGrown: Bool
   /// Whether it was delivered, and only its content can tell whether it has been changed since.
   var isComparison = false
+  /// Whether it is being written, and is sent while it is made.
+  var isGrowing = false
+  /// Whether that has failed for a reason of its own.
+  var hasFailedWhileMade = false
   var phase = Phase.settling
   /// Since when it has not changed (monotonic clock).
   var seenAt: Int64
@@ -83,6 +87,7 @@ struct WatchCandidate: Sendable {
   /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
     if isComparison != other.isComparison { return other.isComparison }
+    if isGrowing != other.isGrowing { return isGrowing }
     // A recording that the server fails on, or whose connection always breaks, must not hold up the others.
     let (tried, others) = (attempts, other.attempts)
     if tried.serverFailures != others.serverFailures { return tried.serverFailures < others.serverFailures }

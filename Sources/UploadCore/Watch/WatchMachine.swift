@@ -7,6 +7,8 @@ package struct WatchMachine: Sendable {
     package var order: WatchOrder
     /// Uploads at a time.
     package var jobs: Int
+    /// Whether recordings are sent while they are made.
+    package var isLive = false
     /// The command after which a secret that was corrected is read; nil if the watcher notices by itself.
     package var restartCommand: String?
 
@@ -14,6 +16,11 @@ package struct WatchMachine: Sendable {
       self.settleMilliseconds = settleMilliseconds
       self.order = order
       self.jobs = jobs
+    }
+
+    /// How soon a file that is being written is examined again.
+    var growthMilliseconds: Int64 {
+      isLive ? min(settleMilliseconds, Limits.watchGrowthMilliseconds) : settleMilliseconds
     }
 
     /// The settle time where files that are open for writing cannot be detected.
@@ -135,7 +142,7 @@ package struct WatchMachine: Sendable {
     }
     let hasGrown = delivered.hasGrown(path, to: file.size)
     candidates.append(
-      WatchCandidate(path: path, file: file, hasGrown: hasGrown, seenAt: now, dueAt: now + settings.settleMilliseconds))
+      WatchCandidate(path: path, file: file, hasGrown: hasGrown, seenAt: now, dueAt: now + settings.growthMilliseconds))
   }
 
   private mutating func update(_ index: Int, _ file: WatchedFile, _ now: Int64) {
@@ -156,6 +163,12 @@ package struct WatchMachine: Sendable {
       candidates[index].isComparison = false
       leftAlone.drop(candidates[index].path)
     }
+    if mayBeSentWhileMade(candidates[index]) {
+      candidates[index].isGrowing = true
+      if candidates[index].phase != .ready { makeReady(index, at: now) }
+      return
+    }
+    candidates[index].isGrowing = false
     if hasChanged, hasOtherStatus, file.writers != .writer {
       // It was not written. But it may be readable now.
       if case .judging = candidates[index].phase {
@@ -165,7 +178,7 @@ package struct WatchMachine: Sendable {
     } else if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
-      return startSettling(index, until: now + settings.settleMilliseconds)
+      return startSettling(index, until: now + settings.growthMilliseconds)
     }
     var settleTime =
       candidates[index].hasGrown ? settings.growthSettleMilliseconds : settings.settleMilliseconds
@@ -180,6 +193,12 @@ package struct WatchMachine: Sendable {
     if now < settledAt { return startSettling(index, until: settledAt) }
     makeReady(index, at: now)
     if let pause = file.pause { hold(index, pause, now) }
+  }
+
+  /// Whether a recording that is being written is sent nevertheless. One that failed for a reason of its own is sent when it has ended.
+  private func mayBeSentWhileMade(_ candidate: WatchCandidate) -> Bool {
+    settings.isLive && candidate.file.writers == .writer && !candidate.file.isMarked && !candidate.hasFailedWhileMade
+      && candidate.file.size >= Limits.growingFrom
   }
 
   /// After a restart, which allows it to be sent once more.
@@ -300,6 +319,8 @@ package struct WatchMachine: Sendable {
 
   private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
 
+  private var growingCount: Int { candidates.reduce(0) { $1.isGiven && $1.isGrowing ? $0 + 1 : $0 } }
+
   /// Whether the worker can take another file. Files that only wait for the server do not take the place of others.
   private var hasRoom: Bool {
     let waiting = candidates.reduce(0) { $1.phase == .given(hasStarted: false) ? $0 + 1 : $0 }
@@ -314,6 +335,8 @@ package struct WatchMachine: Sendable {
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
       // One at a time, when nothing is sent.
       if candidates[index].isComparison, givenCount > 0 { continue }
+      // One place is for what is finished.
+      if candidates[index].isGrowing, settings.jobs > 1, growingCount >= settings.jobs - 1 { continue }
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
       best = index
     }
@@ -322,8 +345,8 @@ package struct WatchMachine: Sendable {
 
   /// What the worker does with a recording.
   package struct Task: Equatable, Sendable {
-    /// What was judged to be finished.
-    package let seen: FileSighting
+    /// What was judged to be finished; nil if it is sent while it is made.
+    package let seen: FileSighting?
     /// Whether it compares a delivered recording that may have been changed since, and sends it only if it has.
     package let isComparison: Bool
   }
@@ -339,7 +362,8 @@ package struct WatchMachine: Sendable {
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
     health.beginAttempt()
-    return Task(seen: candidates[index].file.seen, isComparison: candidates[index].isComparison)
+    let candidate = candidates[index]
+    return Task(seen: candidate.isGrowing ? nil : candidate.file.seen, isComparison: candidate.isComparison)
   }
 
   // MARK: From outside
@@ -565,6 +589,11 @@ extension WatchMachine {
   private mutating func judge(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64, isRetried: Bool = false
   ) {
+    if candidates[index].isGrowing {
+      candidates[index].hasFailedWhileMade = true
+      report.notices.append(retryNotice(index, failure.message))
+      return startSettling(index, until: now + settings.settleMilliseconds)
+    }
     candidates[index].phase = .judging(
       WatchCandidate.Judgement(
         message: failure.message, id: candidates[index].upload.id, exitCode: failure.exitCode, since: unixSeconds,

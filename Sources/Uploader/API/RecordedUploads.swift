@@ -39,7 +39,7 @@ public struct RecordedUpload: Equatable, Sendable {
   init(_ record: UploadRecord) {
     id = record.id
     file = record.file.path
-    size = record.file.identity.size
+    size = record.size
     endpoint = record.destination.endpoint
     context = record.context
     createdAt = record.createdAt

@@ -79,7 +79,11 @@ final class FileHasher: Steppable {
   }
 
   private func verify() throws(UploadError) {
-    if case .wholeFileAgain = purpose { isStable = try source.isStable() } else { isStable = try source.isUnchanged() }
+    switch purpose {
+    case .wholeFileAgain: isStable = try source.isStable()
+    case .wholeFile, .beginning: isStable = try source.isUnchanged()
+    case .range: _ = try source.hasStatusChanged()
+    }
   }
 
   /// The result, once ``step(_:nowMilliseconds:)`` has returned nil.

@@ -3,8 +3,18 @@ import UploadCore
 
 /// A recording on disk, opened once and read from start to end.
 final class SourceFile {
+  /// Closes the descriptor when the last one who uses it is freed.
+  private final class Opened {
+    let descriptor: Int32
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    deinit { _ = shim_close(descriptor) }
+  }
+
   let path: LocalPath
-  let descriptor: Int32
+  private let opened: Opened
+  var descriptor: Int32 { opened.descriptor }
+  /// How it grows while it is sent; nil for a finished recording.
+  private var growth: GrowingFile?
   private let statusAtOpen: shim_file_status
   /// The status time at which its content was last known to be unchanged since it was opened.
   private var unchangedAt: StatusTime
@@ -25,8 +35,8 @@ final class SourceFile {
     }
   }
 
-  /// The size when the file was opened, in bytes.
-  var size: Int64 { statusAtOpen.size }
+  /// The size when the file was opened, in bytes; while it grows, how much of it there is.
+  var size: Int64 { growth?.length ?? statusAtOpen.size }
   /// When it had been modified then, in seconds since 1970.
   var modifiedSeconds: Int64 { statusAtOpen.modified_seconds }
 
@@ -34,44 +44,51 @@ final class SourceFile {
   /// - Parameters:
   ///   - limit: the largest size to accept, in bytes.
   ///   - root: the directory that it was found in, below which no link is followed; nil if it was named.
-  static func open(_ path: LocalPath, limit: Int64, below root: LocalPath? = nil) throws(FileError) -> SourceFile {
-    guard let root else { return try checked(path, shim_open_for_reading(path.cName, 0), limit: limit) }
+  ///   - growth: how it grows; nil for a finished recording, which is not empty.
+  static func open(
+    _ path: LocalPath, limit: Int64, below root: LocalPath? = nil, growth: GrowingFile? = nil
+  ) throws(FileError) -> SourceFile {
+    guard let root else { return try checked(path, shim_open_for_reading(path.cName, 0), limit: limit, growth) }
     let directory: OpenDirectory
     do throws(SystemError) { directory = try OpenDirectory(path.directory, below: root) } catch {
       throw error.code == SHIM_ELOOP ? .notRegular(kind: "behind a symbolic link") : FileError(absence: error)
     }
-    return try open(path, limit: limit, in: directory)
+    return try open(path, limit: limit, in: directory, growth)
   }
 
   /// Opens the file of that name in its directory, unless it is a link.
-  static func open(_ path: LocalPath, limit: Int64, in directory: OpenDirectory) throws(FileError) -> SourceFile {
+  static func open(
+    _ path: LocalPath, limit: Int64, in directory: OpenDirectory, _ growth: GrowingFile? = nil
+  ) throws(FileError) -> SourceFile {
     let opened = directory.open(path.name)
     guard -opened != SHIM_ELOOP else { throw .notRegular(kind: "a symbolic link") }
-    return try checked(path, opened, limit: limit)
+    return try checked(path, opened, limit: limit, growth)
   }
 
   /// - Parameter opened: its descriptor, or -errno.
-  private static func checked(_ path: LocalPath, _ opened: Int32, limit: Int64) throws(FileError) -> SourceFile {
+  private static func checked(
+    _ path: LocalPath, _ opened: Int32, limit: Int64, _ growth: GrowingFile?
+  ) throws(FileError) -> SourceFile {
     guard opened >= 0 else { throw FileError(absence: SystemError(result: opened)) }
-    do throws(FileError) {
-      let status = try status(opened)
-      try check(status, limit: limit)
-      return SourceFile(path, opened, status)
-    } catch {
-      _ = shim_close(opened)
-      throw error
-    }
+    return try checked(path, Opened(opened), limit: limit, growth)
   }
 
-  private init(_ path: LocalPath, _ descriptor: Int32, _ status: shim_file_status) {
+  private static func checked(
+    _ path: LocalPath, _ opened: Opened, limit: Int64, _ growth: GrowingFile?
+  ) throws(FileError) -> SourceFile {
+    let status = try status(opened.descriptor)
+    try check(status, limit: limit, mayBeEmpty: growth != nil)
+    return SourceFile(path, opened, status, growth)
+  }
+
+  private init(_ path: LocalPath, _ opened: Opened, _ status: shim_file_status, _ growth: GrowingFile?) {
     self.path = path
-    self.descriptor = descriptor
+    self.opened = opened
+    self.growth = growth
     statusAtOpen = status
     unchangedAt = StatusTime(status)
     isConclusive = unchangedAt.isPast
   }
-
-  deinit { _ = shim_close(descriptor) }
 
   /// How many bytes at its end were never written: a recorder has reserved their space, or lost them in a power cut. 0 if the file system
   /// cannot tell.
@@ -94,14 +111,14 @@ final class SourceFile {
     return status
   }
 
-  private static func check(_ status: shim_file_status, limit: Int64) throws(FileError) {
+  private static func check(_ status: shim_file_status, limit: Int64, mayBeEmpty: Bool) throws(FileError) {
     switch Int(status.kind) {
     case SHIM_KIND_REGULAR: break
     case SHIM_KIND_DIRECTORY: throw .notRegular(kind: "a directory")
     case SHIM_KIND_FIFO: throw .notRegular(kind: "a FIFO")
     default: throw .notRegular(kind: "a device")
     }
-    guard status.size > 0 else { throw .empty }
+    guard status.size > 0 || mayBeEmpty else { throw .empty }
     guard status.size <= limit else { throw .tooLarge(size: status.size, limit: limit) }
   }
 
@@ -156,9 +173,46 @@ final class SourceFile {
     return FileIdentity(statusAtOpen, on: kind, edges: try digest.finishInHex())
   }
 
+  /// Whether it is sent while it is made.
+  var isGrowing: Bool { growth != nil }
+
+  /// Looks at a recording that grows.
+  /// - Returns: whether it has ended.
+  func hasEnded(nowMilliseconds now: Int64) throws(FileError) -> Bool {
+    let status = try SourceFile.status(descriptor)
+    let changed = StatusTime(status)
+    let age = shim_unix_milliseconds() - changed.seconds * 1000 - changed.nanoseconds / 1_000_000
+    return growth?.hasEnded(
+      GrowingFile.Look(
+        length: shim_written_length(descriptor, status.size), changed: changed, ageMilliseconds: age,
+        writers: writers()), nowMilliseconds: now) ?? true
+  }
+
+  /// The same file with the size, the times and the name that it has now. If it has been removed, it keeps its name.
+  /// - Parameters:
+  ///   - limit: the largest size to accept, in bytes.
+  ///   - isGrowing: whether it is still sent while it grows.
+  func renewed(limit: Int64, isGrowing: Bool) throws(FileError) -> SourceFile {
+    try SourceFile.checked(newPath ?? path, opened, limit: limit, isGrowing ? growth : nil)
+  }
+
+  /// Whether no directory has it any more.
+  var isRemoved: Bool { (try? SourceFile.status(descriptor))?.links == 0 }
+
+  /// Where it is now if it has another name; nil if it has been removed, or nobody can tell.
+  private var newPath: LocalPath? {
+    var status = shim_file_status()
+    let isThere = shim_stat(path.cName, &status) == 0
+    if isThere && status.inode == statusAtOpen.inode && status.device == device || isRemoved { return nil }
+    var name = [CChar](repeating: 0, count: Limits.pathLength)
+    guard shim_path_of(descriptor, &name, name.count) == 0 else { return nil }
+    return LocalPath(cString: name)
+  }
+
   /// Checks that the file has not changed since it was opened. Otherwise the bytes read may be a mixture that never existed.
   /// - Returns: true if only its status has changed (ctime). That may mean a rewrite with the modification time restored.
   func verifyUnchanged() throws(FileError) -> Bool {
+    if growth != nil { return false }
     let now = try SourceFile.status(descriptor)
     if now.size < size { throw .shrank(size: size, to: now.size) }
     if now.size > size { throw .grew(from: size, to: now.size) }

@@ -169,7 +169,7 @@ extension LockedRecord {
       previous.unfinished?.forget()
     }
     var superseded = previous.unfinished?.formerURL
-    if wasBegun, let changed {
+    if wasBegun, let changed, !(previous.unfinished?.isGrowing ?? false) {
       guard request.upload == nil else { throw changed }
       superseded =
         supersede(

@@ -12,6 +12,8 @@ final class UploadDriver: Steppable {
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
     case hashing(FileHasher)
+    /// The recording grows, and is looked at from time to time.
+    case growing(to: Int64, nextLookMilliseconds: Int64)
     /// The file is read again while the transfer holds its end back.
     case rereading(FileHasher, Transferring, sinceMilliseconds: Int64)
     case waiting(untilMilliseconds: Int64)
@@ -76,7 +78,7 @@ final class UploadDriver: Steppable {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
     case .hashing: machine.isVerifying
-    case .deciding, .held, .connecting, .waiting, .finished: false
+    case .deciding, .held, .connecting, .growing, .waiting, .finished: false
     }
   }
 
@@ -89,7 +91,7 @@ final class UploadDriver: Steppable {
     case .held, .connecting:
       finishUntil = nowMilliseconds
       return
-    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome: activity = .deciding
+    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome, .growing: activity = .deciding
     case .deciding, .transferring, .rereading, .hashing, .waiting, .finished: break
     }
     if !machine.sendsWhole { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
@@ -121,7 +123,7 @@ final class UploadDriver: Steppable {
       machine.handle(.interrupted(transferring.transfer.interruption(machine.outOfTime)))
     // Nothing of the request was sent.
     case .held, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
-    case .deciding, .hashing, .waiting, .finished: break
+    case .deciding, .hashing, .growing, .waiting, .finished: break
     }
     activity = .deciding
   }
@@ -132,7 +134,7 @@ final class UploadDriver: Steppable {
     case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
     // The whole reading time is excluded at its end.
     case .rereading: break
-    case .deciding, .held, .hashing, .waiting, .finished: break
+    case .deciding, .held, .hashing, .growing, .waiting, .finished: break
     }
   }
 
@@ -169,12 +171,29 @@ final class UploadDriver: Steppable {
         if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
         end(.hashed(try reading.hashed()))
       } catch { end(.failed(error)) }
+    case .growing(let length, let nextLook):
+      if now < nextLook { return Wait(untilMilliseconds: nextLook) }
+      try look(awaiting: length)
     case .waiting(let until):
       if now < until { return Wait(untilMilliseconds: until) }
       activity = .deciding
     case .finished: break
     }
     return nil
+  }
+
+  private func look(awaiting length: Int64) throws(UploadError) {
+    guard let file = source?.file else { throw .noFile }
+    do throws(FileError) {
+      let hasEnded = try file.hasEnded(nowMilliseconds: now)
+      if file.size >= length {
+        end(.grown(hasEnded: false))
+      } else if hasEnded {
+        end(.grown(hasEnded: true))
+      } else {
+        activity = .growing(to: length, nextLookMilliseconds: now + Limits.growthMilliseconds)
+      }
+    } catch { end(.failed(.file(file.path, error))) }
   }
 
   /// Nobody answers where the server has led.
@@ -196,6 +215,9 @@ final class UploadDriver: Steppable {
     switch action {
     case .send(let request, let choice): try send(request, choice)
     case .hash(let range): try hash(range)
+    case .awaitGrowth(let length):
+      slot.rest()
+      activity = .growing(to: length, nextLookMilliseconds: now)
     case .save(let change): try save(change)
     case .renewCredentials: renewCredentials()
     case .reportRetry(let retry):

@@ -5,6 +5,8 @@ final class UploadJob: Steppable {
   private enum State {
     /// The file and its record are not open yet. Opening is retried until this time.
     case opening(untilMilliseconds: Int64?)
+    /// The recording grows, and there is not enough of it for a part.
+    case growing(SourceFile)
     /// Another job is sending the same recording. It is opened again when a job has ended.
     case queued
     /// It was delivered, and may have been changed since: its content is compared.
@@ -27,6 +29,15 @@ final class UploadJob: Steppable {
   private let isCancelledByCaller: () -> Bool
   private var record: LockedRecord?
   private var isFinishing = false
+  /// How far a recording is that is sent while it is made; nil before it was opened, and for others.
+  private var growth: Growth?
+
+  private enum Growth {
+    /// Its parts are sent.
+    case sending(SourceFile)
+    /// It is sent to its end.
+    case ended(SourceFile)
+  }
 
   init(
     _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
@@ -48,7 +59,7 @@ final class UploadJob: Steppable {
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
     switch state {
-    case .opening, .queued, .comparing, .running: return nil
+    case .opening, .growing, .queued, .comparing, .running: return nil
     case .delivered(let delivery): return delivery
     case .examining(_, _, var recording):
       recording.aftermath = .kept(.interrupted)
@@ -72,7 +83,7 @@ final class UploadJob: Steppable {
   func extendDeadlines(by milliseconds: Int64) {
     switch state {
     case .running(let driver, _), .examining(let driver, _, _): driver.extendDeadlines(by: milliseconds)
-    case .opening, .queued, .comparing, .delivered: break
+    case .opening, .growing, .queued, .comparing, .delivered: break
     }
   }
 
@@ -83,11 +94,12 @@ final class UploadJob: Steppable {
 
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     switch state {
-    case .opening, .queued, .comparing: if isFinishing { throw .cancelled(hasSentAll: false) }
+    case .opening, .growing, .queued, .comparing: if isFinishing { throw .cancelled(hasSentAll: false) }
     case .running, .examining, .delivered: break
     }
     switch state {
     case .opening(let until): return try begin(until, ready, now)
+    case .growing(let file): return try look(at: file, ready, now)
     case .queued: return try begin(nil, ready, now)
     case .comparing(let hasher, let file, let identity, let previous):
       if let wait = try hasher.step(ready, nowMilliseconds: now) { return wait }
@@ -104,6 +116,12 @@ final class UploadJob: Steppable {
     _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
   ) throws(UploadError) -> Wait? {
     if let wait = try step(driver, ready, now) { return wait }
+    if case .ended = driver.outcome {
+      request.upload = record?.record.id
+      end(growthOf: file)
+      // The driver keeps the record locked.
+      return Wait(untilMilliseconds: now)
+    }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
     if driver.machine.sendsWhole, request.isForGigHive {
       record?.directory.noteAcceptedForm(request, length: sent.size)
@@ -216,9 +234,58 @@ final class UploadJob: Steppable {
     return Wait(untilMilliseconds: awaitsAnother ? .max : now + Limits.stateLockPauseMilliseconds)
   }
 
+  /// A recording that has ended, or of which there is enough for the first part that is sent, is opened.
+  private func look(at file: SourceFile, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
+    let hasEnded: Bool
+    do throws(FileError) { hasEnded = try file.hasEnded(nowMilliseconds: now) } catch { throw .file(file.path, error) }
+    if hasEnded {
+      end(growthOf: file)
+      return try begin(nil, ready, now)
+    }
+    // Without a record, nobody would know what was sent.
+    if request.joinsParts, shared.configuration.stateDirectory != nil, file.size >= Limits.growingFrom {
+      growth = .sending(file)
+      return try begin(nil, ready, now)
+    }
+    return Wait(untilMilliseconds: now + Limits.growthMilliseconds)
+  }
+
+  private func end(growthOf file: SourceFile) {
+    growth = .ended(file)
+    if let record { slots.end(recordID: record.record.id) }
+    record = nil
+    state = .opening(untilMilliseconds: nil)
+  }
+
+  /// Opens the file as it is now.
+  /// - Returns: nil if the recording grows, and there is not enough of it yet.
+  private func openFile() throws(FileError) -> SourceFile? {
+    let limit = request.sizeLimit
+    let file: SourceFile
+    switch growth {
+    case .sending(let former): file = try former.renewed(limit: limit, isGrowing: true)
+    case .ended(let former): file = try former.renewed(limit: limit, isGrowing: false)
+    case nil:
+      // What was judged to be finished is.
+      if request.judged == nil, let settle = request.endsUnchangedForMilliseconds {
+        let growth = GrowingFile(settleMilliseconds: settle)
+        state = .growing(try SourceFile.open(request.file, limit: limit, below: request.foundBelow, growth: growth))
+        if !request.joinsParts {
+          shared.configuration.warnings?(
+            PrintableText.line(request.file.lastComponent)
+              + ": is sent when it has ended, because this server joins no parts.")
+        }
+        return nil
+      }
+      file = try SourceFile.open(request.file, limit: limit, below: request.foundBelow)
+      try judge(file)
+    }
+    return file
+  }
+
   /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
   /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now, if another job is sending
-  ///   the recording, or if it was delivered before.
+  ///   the recording, if it was delivered before, or if there is not enough of a recording that grows.
   private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
     var request = request
     if case .gigHive(let base, let form) = request.destination {
@@ -228,8 +295,11 @@ final class UploadJob: Steppable {
     }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
-      try judge(file)
+      guard let opened = try openFile() else { return nil }
+      file = opened
+      // A recording that is made may have got another name.
+      request.file = file.path
+      self.request.file = file.path
     } catch {
       if request.judged != nil, case .unreadable(let cause) = error, cause.isPassing {
         throw .file(request.file, .unsettled(.unknown(cause)))
@@ -266,17 +336,22 @@ final class UploadJob: Steppable {
       onRecord(opened.record.id)
     }
     if let error = shared.refusedCredentials.error(of: request.base.origin, nowMilliseconds: now) { throw error }
-    if record?.record.remote == nil { warn(ofUnwrittenTail: file) }
+    warn(of: file)
     file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
   }
 
-  private func warn(ofUnwrittenTail file: SourceFile) {
+  private func warn(of file: SourceFile) {
+    if case .sending = growth { return }
+    let name = PrintableText.line(request.file.lastComponent)
+    if case .ended = growth, file.isRemoved {
+      shared.configuration.warnings?(name + ": was removed while it was being made. It is sent nevertheless.")
+    }
     let length = file.unwrittenTail
-    guard length > 0 else { return }
+    guard length > 0, growth != nil || record?.record.remote == nil else { return }
     shared.configuration.warnings?(
-      PrintableText.line(request.file.lastComponent) + ": nothing was ever written to its last "
+      name + ": nothing was ever written to its last "
         + SizeText.short(length) + ", for example because of a power cut. They are sent as zeros.")
   }
 
@@ -327,7 +402,7 @@ final class UploadJob: Steppable {
     if request.isForWebDAV, record == nil { throw .state(.noDirectory) }
     let request = record?.directory.adapted(request) ?? request
     let plan = UploadPlan(
-      request, size: file.size,
+      request, size: file.size, isGrowing: file.isGrowing,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       recordID: record?.record.id,
       superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,
@@ -417,7 +492,7 @@ final class UploadJob: Steppable {
     // A missing record was cancelled. One that cannot be read may say that the server has the file, and only GigHive detects duplicates.
     if case .state(.noSuchRecord) = error { throw error }
     if request.upload != nil, !request.isForGigHive { throw error }
-    guard case .state = error, !request.needsRecord, !request.isForWebDAV,
+    guard case .state = error, !request.needsRecord, !request.isForWebDAV, !file.isGrowing,
       !request.prefersTus(size: file.size, isGuest: isGuest)
     else {
       throw error

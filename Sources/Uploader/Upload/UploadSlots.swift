@@ -24,6 +24,9 @@ final class UploadSlots {
 
   func begin(recordID: String) { recordIDs.append(recordID) }
 
+  /// The upload has ended, or is opened again.
+  func end(recordID: String) { recordIDs.removeAll { $0 == recordID } }
+
   /// A slot for something else than an upload: one that stays free, or while all are in use, as in a callback, one with little memory.
   var spare: UploadSlot { free.first ?? UploadSlot(forWaiting: rateControl) }
 
@@ -31,7 +34,7 @@ final class UploadSlots {
 
   /// - Parameter recordID: the ID of the upload that has ended; nil if it has no record.
   func give(back slot: UploadSlot, of recordID: String?) {
-    recordIDs.removeAll { $0 == recordID }
+    if let recordID { end(recordID: recordID) }
     kept.removeAll { $0 === slot }
     slot.connectingSinceMilliseconds = nil
     if slot.isForWaiting { endWaiting(slot) } else { free.append(slot) }

@@ -14,7 +14,7 @@ enum Option: Int32, CaseIterable {
     proxyPasswordFile, header, chunkSize, methodOverride, deferLength, jobs, stateDir, maxSize, maxMemory, digest,
     congestion, ipv4, ipv6
   case config, to, set
-  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, once
+  case recursive, match, exclude, minSize, from, live, dryRun, again, all, strict, once
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
@@ -111,7 +111,7 @@ enum Option: Int32, CaseIterable {
         "name of the band, or of the wedding couple")
     case .eventType:
       .init(
-        "event-type", .choice("TYPE", "band wedding"), .form, .sending, [.ordinary, .everyday, .sidecar],
+        "event-type", .choice("TYPE", "band wedding"), .form, .sending, [.ordinary, .sidecar],
         "type of the event", standard: "band")
     case .field:
       .init(
@@ -249,7 +249,8 @@ enum Option: Int32, CaseIterable {
     case .jobs:
       .init(
         "jobs", letter: "j", .text("N"), .transfer, .sending, [.configurable, .passedOn, .everyday],
-        "upload up to N files (1 to 16) at once", more: ", which takes little extra memory", standard: "1")
+        "upload up to N files (1 to 16) at once", more: ", which takes little extra memory",
+        standard: "1; 3 with --live")
     case .stateDir:
       .init(
         "state-dir", .directory, .transfer, .all, [.configurable],
@@ -299,6 +300,11 @@ enum Option: Int32, CaseIterable {
       .init(
         "from", .file, .selection, .send, .everyday, "send the files in this list",
         more: ", one JSON object per line; - for standard input", alias: "files-from")
+    case .live:
+      .init(
+        "live", .none, .selection, [.watch, .send, .resume], [.ordinary, .everyday],
+        "send recordings while they are made",
+        more: ": until no program writes to them; S3 and Nextcloud get all but the first part in the meantime")
     case .dryRun:
       .init(
         "dry-run", .none, .selection, [.finding, .clean, .dropping], .everyday,
@@ -322,7 +328,7 @@ enum Option: Int32, CaseIterable {
         more: "; without --on-event and metrics")
     case .settle:
       .init(
-        "settle", .text("TIME"), .watching, .watch, [.configurable, .everyday],
+        "settle", .text("TIME"), .watching, [.watch, .send], [.configurable, .passedOn, .everyday],
         "send a file once it has not changed for this long", standard: "30s")
     case .existing:
       .init(

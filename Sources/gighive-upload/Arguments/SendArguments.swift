@@ -7,7 +7,9 @@ struct SendArguments {
   private var commonOptions: [GivenOption] = []
   private(set) var files = Operands()
   private(set) var progress = Report.ProgressStyle.automatic
-  private(set) var jobs = 1
+  private var givenJobs: Int?
+  /// How many files are sent at a time.
+  var jobs: Int { givenJobs ?? (isLive ? Limits.growingJobs : 1) }
   /// Whether directories are sent.
   private(set) var isRecursive = false
   /// The list of files, or "-" for standard input.
@@ -82,6 +84,11 @@ struct SendArguments {
       throw UsageError("--from cannot be combined with file arguments or --recursive.")
     }
     guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
+    if !isLive, !isWatching,
+      let given = options.last(where: { $0.place == nil && $0.option == .settle })
+    {
+      throw UsageError(given.label + " needs --live.")
+    }
     selection = try fileSelection()
     if let given = options.last(where: { $0.option == .fileName }), try given.template()?.constant != nil,
       hasSeveral
@@ -91,6 +98,15 @@ struct SendArguments {
     if server == nil { template.destination = tusURL.map { .tus($0) } ?? .multipart(multipartURL ?? anyTarget) }
     try prepareTemplate()
   }
+
+  /// Whether recordings are sent while they are made.
+  var isLive: Bool { template.endsUnchangedForMilliseconds != nil }
+
+  /// Whether the server takes large recordings in parts.
+  var joinsParts: Bool { (try? object?.sample)?.joinsParts ?? false }
+
+  /// How long a recording has not changed when it has ended, unless another time is given.
+  static let settleMilliseconds: Int64 = 30_000
 
   /// For messages.
   static let destinations =
@@ -192,11 +208,14 @@ struct SendArguments {
       dayStart = minutes
     case .fileField: template.fileFieldName = given.text
     case .mime: template.mediaType = given.text
-    case .jobs: jobs = Int(try given.count(AllowedRanges.jobs))
+    case .jobs: givenJobs = Int(try given.count(AllowedRanges.jobs))
     case .maxSize: template.maximumSize = try given.size(AllowedRanges.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
     case .recursive: isRecursive = true
+    case .live:
+      template.endsUnchangedForMilliseconds =
+        try options.last { $0.option == .settle }?.duration() ?? SendArguments.settleMilliseconds
     case .dryRun: isDryRun = true
     case .from: list = given.argument
     case .match: patterns.append(given)

@@ -69,7 +69,7 @@ enum List {
   }
 
   private static func amount(_ record: UploadRecord) -> String {
-    let size = SizeText.short(record.file.identity.size)
+    let size = SizeText.short(record.size)
     if record.phase == .delivered { return size }
     // A process that was killed could not record its offset; only the server knows it.
     let isUnknown = record.offset == 0 && record.remote != nil
@@ -95,7 +95,7 @@ enum List {
     var line = JSONWriter()
     line.add("id", record.id)
     line.add(file: record.file.path)
-    line.add("total", record.file.identity.size)
+    line.add("total", record.size)
     line.add(
       "modified", unixSeconds: record.file.identity.modifiedSeconds,
       nanoseconds: record.file.identity.modifiedNanoseconds)

@@ -51,9 +51,10 @@ final class FileInspector {
       if error.code == SHIM_EACCES { isBarred = true }
       return error.isPassing ? .unknown : .nothing
     }
-    guard Int(status.kind) == SHIM_KIND_REGULAR, status.size >= max(1, arguments.sending.minimumSize ?? 1) else {
-      return .nothing
-    }
+    guard Int(status.kind) == SHIM_KIND_REGULAR else { return .nothing }
+    let isLong = status.size >= max(1, arguments.sending.minimumSize ?? 1)
+    // Nothing tells later that one that is empty when it is made has become long enough.
+    guard isLong || arguments.settings.isLive else { return .nothing }
     let kind = FileSystem.kind(type: fileSystemType(file.name, in: directory, status.device))
     let key = WatchFileKey.of(file, status, in: directory, hasStableInodes: kind == .stable)
     if isKnown(key) { return .known }
@@ -68,7 +69,9 @@ final class FileInspector {
     }
     if !found.isBegun, existing?.contains(file, status) ?? false { return .nothing }
     if asksForWriters {
-      found.writers = UnfinishedMark.beside(file) == nil ? writers(file.name, in: directory) : .writer
+      found.isMarked = UnfinishedMark.beside(file) != nil
+      found.writers = found.isMarked ? .writer : writers(file.name, in: directory)
+      guard isLong || found.writers == .writer else { return .nothing }
     }
     return .file(found)
   }
@@ -79,6 +82,7 @@ final class FileInspector {
     switch inspect(path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false }) {
     case .unknown: return false
     case .nothing, .known, .delivered: return !takeBar()
+    case .file(let found) where found.size == 0: return true
     case .file:
       // Without a description, perhaps because its sidecar cannot be read now.
       return request(path, below: root).map { finder.begin($0) } ?? false

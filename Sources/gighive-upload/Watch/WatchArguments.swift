@@ -61,7 +61,7 @@ final class WatchArguments {
       if !paths.contains(trimmed) { paths.append(trimmed) }
     }
     self.directories = paths
-    var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
+    var settings = WatchMachine.Settings(settleMilliseconds: SendArguments.settleMilliseconds)
     var existing = Existing.upload
     var interface: String?
     var keepFree: Int64?
@@ -93,6 +93,10 @@ final class WatchArguments {
     }
     credentialFiles = files.map { $0.argument } + [sending.common.credentials.netrcFile?.path].compactMap { $0 }
     settings.jobs = sending.jobs
+    settings.isLive = sending.isLive && sending.joinsParts
+    guard !sending.isLive || !isOnce else {
+      throw UsageError("--once sends what is finished now. It cannot be combined with --live.")
+    }
     settings.restartCommand = CredentialStore.restartCommand(for: credentialFiles)
     self.settings = settings
     self.existing = existing
@@ -147,6 +151,7 @@ final class WatchArguments {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
     for given in options where command.takes(given.option) && given.option.has(.passedOn) {
+      if given.option == .settle, !sending.isLive { continue }
       if given.option.has(.fileOnly) {
         let value = given.option.takesArgument ? given.argument.bytes : Array("yes".utf8)
         words.append(Array(("--set=" + given.option.name + "=").utf8) + value)

@@ -68,7 +68,7 @@ final class WatchWorker {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
     line.add(file: root, as: "below")
-    line.add("seen", task.seen.encoded())
+    if let seen = task.seen { line.add("seen", seen.encoded()) }
     if task.isComparison { line.add("compare", true) }
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()

@@ -45,19 +45,18 @@ private struct S3Server: PartsServer {
     .s3(S3Object(url: try TargetURI("https://hive/bucket/set.wav"), region: "us-east-1"))
   }
 
-  func modifiedSeconds(of version: Int) -> Int64 { 0 }
-
-  private func digest(_ version: Int, _ index: Int) -> [UInt8] { [UInt8(version), UInt8(index)] }
-
-  func checksum(of version: Int, at offset: Int64) -> String? { Base64.encode(digest(version, Int(offset >> 23))) }
+  func modifiedSeconds(of versions: Versions) -> Int64 { 0 }
 
   func name(ofUpload url: String) -> String { url.split(separator: "=").last.map(String.init) ?? "" }
 
   var hasObject: Bool { object != nil }
 
-  func isWhole(_ version: Int) -> Bool { object?.digests == (0..<3).map { ASCII.hex(digest(version, $0)) } }
+  func isWhole(_ versions: Versions) -> Bool {
+    let parts: [(Int64, Int64)] = [(0, 8 << 20), (8 << 20, 8 << 20), (16 << 20, 4 << 20)]
+    return object?.digests == parts.map { ASCII.hex(S3Server.digest(versions, at: $0.0, $0.1)) }
+  }
 
-  func showsOwner(_ version: Int) -> Bool { keepsMetadata && object?.token != nil }
+  func showsOwner(_ versions: Versions) -> Bool { keepsMetadata && object?.token != nil }
 
   var hides: Bool { forbidsLooking || !keepsMetadata }
 
@@ -73,7 +72,7 @@ private struct S3Server: PartsServer {
     Answer(status: 200, content: Array("<html><body>Log in</body></html>".utf8))
   }
 
-  mutating func answer(_ request: HTTPRequest, _ version: Int) -> Answer {
+  mutating func answer(_ request: HTTPRequest, _ versions: Versions) -> Answer {
     repeated = nil
     let query = request.target.requestTarget.split(separator: "?").last.map(String.init) ?? ""
     let pairs = query.split(separator: "&").map { $0.split(separator: "=").map(String.init) }

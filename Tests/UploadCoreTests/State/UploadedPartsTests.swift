@@ -51,17 +51,65 @@ struct UploadedPartsTests {
     #expect(UploadedParts(token: token, length: length, tags: tags, ofSize: 20 * mib) == nil)
   }
 
-  @Test func theLongestListFitsIntoARecord() throws {
-    let size: Int64 = 5_000_000_000_000
-    var parts = UploadedParts(token: String(repeating: "t", count: Limits.partTagLength), ofSize: size)
-    for number in 1...parts.count(in: size) {
-      parts.set(String(repeating: "e", count: Limits.partTagLength), of: number)
+  @Test(arguments: [
+    (1, 0, 8), (2, 8, 8), (100, 792, 8), (101, 800, 16), (200, 2384, 16), (201, 2400, 32), (1000, 814_304, 4096),
+  ])
+  func partsOfWhatGrowsBecomeLonger(number: Int, offset: Int64, length: Int64) {
+    let range = UploadedParts(growing: "t").range(of: number, in: .max)
+    #expect(range.offset == offset * mib && range.length == length * mib)
+  }
+
+  @Test(
+    arguments: [
+      (1, 1), (8 << 20, 1), ((8 << 20) + 1, 2), (800 << 20, 100), ((800 << 20) + 1, 101), ((816 << 20) + 1, 102),
+      (818_400 << 20, 1000), (.max, 1000),
+    ] as [(Int64, Int)])
+  func theyAreCounted(size: Int64, count: Int) {
+    #expect(UploadedParts(growing: "t").count(in: size) == count)
+  }
+
+  @Test func theFirstOfThemIsSentLast() {
+    let size = 28 * mib
+    var parts = UploadedParts(growing: "t")
+    for (next, offset) in [(2, 8), (3, 16), (4, 24), (1, 0)] as [(Int, Int64)] {
+      #expect(parts.nextMissing(in: size) == next && parts.range(of: next, in: size).offset == offset * mib)
+      #expect(!parts.has(next) && parts.sha256(of: next) == nil)
+      parts.set("a", of: next, sha256: "d\(next)")
+      #expect(parts.has(next) && parts.sha256(of: next) == "d\(next)")
     }
-    var record = UploadRecord.sample(identity(size: size))
+    #expect(parts.nextMissing(in: size) == nil && parts.total(in: size) == size && parts.progress(in: size) == size)
+    parts.set(nil, of: 3)
+    #expect(parts.nextMissing(in: size) == 3 && parts.sha256(of: 3) == nil && parts.progress(in: size) == 20 * mib)
+    #expect(parts.fit(size) && !parts.fit(24 * mib) && !parts.fit((818_400 << 20) + 1))
+  }
+
+  @Test(
+    arguments: [
+      (8 << 20, ["a"], []), (8 << 20, ["a"], ["d"]), (8 << 20, [], ["d"]),
+      (8 << 20, ["a"], [String(repeating: "g", count: 64)]),
+      (16 << 20, ["a"], [String(repeating: "d", count: 64)]),
+      (8 << 20, [String](repeating: "", count: 1001), [String](repeating: "", count: 1001)),
+    ] as [(Int64, [String], [String])])
+  func malformedDigestsAreNotRead(length: Int64, tags: [String], digests: [String]) {
+    #expect(UploadedParts(token: "t", length: length, tags: tags, digests: digests, ofSize: 20 * mib) == nil)
+  }
+
+  @Test(arguments: [false, true])
+  func theLongestListFitsIntoARecord(isGrowing: Bool) throws {
+    let size: Int64 = isGrowing ? 818_400 << 20 : 5_000_000_000_000
+    let token = String(repeating: "t", count: Limits.partTagLength)
+    var parts = isGrowing ? UploadedParts(growing: token) : UploadedParts(token: token, ofSize: size)
+    for number in 1...parts.count(in: size) {
+      parts.set(
+        String(repeating: "e", count: Limits.partTagLength), of: number, sha256: String(repeating: "d", count: 64))
+    }
+    // What is sent while it is made is larger than it was when the record began.
+    var record = UploadRecord.sample(identity(size: isGrowing ? 7 : size))
     record.unfinished?.remote = RemoteUpload(url: "https://hive/bucket/a?uploadId=u", offset: size)
     record.unfinished?.parts = parts
     let bytes = record.encoded(crc32: crc32)
-    #expect(bytes.count < 66_000 && bytes.count < Limits.recordLength)
+    #expect(bytes.count < (isGrowing ? 133_000 : 66_000) && bytes.count < Limits.recordLength)
     #expect(try UploadRecord(decoding: bytes, crc32: crc32) == record)
+    #expect(record.size == size)
   }
 }

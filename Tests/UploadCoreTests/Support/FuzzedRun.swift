@@ -118,6 +118,7 @@ struct FuzzedRun {
       handle(reply())
     case .hash(.wholeFileAgain): reread()
     case .hash(.beginning): handle(.hashed(.beginning(sha256: chance(2) ? "ab" : "cd", isStable: chance(2))))
+    case .awaitGrowth: complaint = "it waits for a finished recording to grow"
     case .hash(let range):
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
@@ -164,7 +165,7 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
-    case .hashed, .lastByteNext, .statusChanged, .credentials, .failed: return false
+    case .hashed, .grown, .lastByteNext, .statusChanged, .credentials, .failed: return false
     }
   }
 
@@ -238,6 +239,7 @@ struct FuzzedRun {
     case .deleted:
       endName = "deleted"
       if !isLossProved { complaint = "deleted without proof" }
+    case .ended: complaint = "a finished recording has ended"
     case .examined: complaint = "an answer to a question that was not asked"
     }
   }

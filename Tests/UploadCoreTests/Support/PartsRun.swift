@@ -1,7 +1,10 @@
 import Testing
 import UploadCore
 
-/// A server that joins parts. `version` is that of the recording, which is 1 until it changes.
+/// The versions of a recording's ranges of 8 MiB, which are 1 until they change.
+typealias Versions = [Int]
+
+/// A server that joins parts.
 protocol PartsServer {
   /// Bytes of the recording.
   static var size: Int64 { get }
@@ -10,17 +13,15 @@ protocol PartsServer {
 
   init(using random: inout SeededGenerator)
   func destination() throws -> Destination
-  func modifiedSeconds(of version: Int) -> Int64
-  /// What is signed of a part; nil if nothing needs to be read for it.
-  func checksum(of version: Int, at offset: Int64) -> String?
+  func modifiedSeconds(of versions: Versions) -> Int64
   /// What the upload with this URL is called in ``repeated``.
   func name(ofUpload url: String) -> String
 
   var hasObject: Bool { get }
-  /// Whether it has exactly this version of the recording.
-  func isWhole(_ version: Int) -> Bool
+  /// Whether it has exactly these versions of the recording's ranges.
+  func isWhole(_ versions: Versions) -> Bool
   /// Whether it shows that its object is this upload's.
-  func showsOwner(_ version: Int) -> Bool
+  func showsOwner(_ versions: Versions) -> Bool
   /// Whether the user may not see that.
   var hides: Bool { get }
 
@@ -31,12 +32,30 @@ protocol PartsServer {
   mutating func lose(using random: inout SeededGenerator) -> Bool
   /// A web page of somebody else.
   func page(for request: HTTPRequest) -> Answer
-  mutating func answer(_ request: HTTPRequest, _ version: Int) -> Answer
+  mutating func answer(_ request: HTTPRequest, _ versions: Versions) -> Answer
   /// The part in the last request, if the server had it already.
   var repeated: (upload: String, number: Int)? { get }
 }
 
-/// One recording, its record, and the server, with kills, lost responses, lost parts, and a rival.
+extension PartsServer {
+  static var rangeLength: Int64 { 8 << 20 }
+
+  /// Those of a part.
+  static func versions(_ versions: Versions, at offset: Int64, _ length: Int64) -> Versions {
+    Array(versions[Int(offset / rangeLength)...Int((offset + length - 1) / rangeLength)])
+  }
+
+  /// Stands for the SHA-256 of a part.
+  static func digest(_ all: Versions, at offset: Int64, _ length: Int64) -> [UInt8] {
+    [UInt8(offset / rangeLength)] + versions(all, at: offset, length).map { UInt8($0) }
+  }
+
+  /// Stands for the SHA-256 of a beginning of the file.
+  static func digest(_ versions: Versions, _ length: Int64) -> String { "\(versions) \(length)" }
+}
+
+/// One recording, its record, and the server, with kills, lost responses, lost parts, and a rival. Half of the recordings are sent while they
+/// are made, and their recorder writes parts again.
 struct PartsRun<Server: PartsServer> {
   private enum Fate: CaseIterable {
     case fine, fine2, fine3, fine4, fine5, lostBefore, lostAfter, error, errorAfter, page
@@ -50,7 +69,13 @@ struct PartsRun<Server: PartsServer> {
   private let computesDigest: Bool
   /// Whether something goes wrong now.
   private var isHostile = true
-  private var version = 1
+  private var versions = Versions(repeating: 1, count: Int((Server.size - 1) / Server.rangeLength) + 1)
+  /// Whether the recording has changed when it should not.
+  private var hasChanged = false
+  /// Whether it is sent while it is made.
+  private let isRecorded: Bool
+  /// How much the recorder has written, in bytes; nil once it has ended.
+  private var written: Int64?
   private var hasLostSave = false
   /// Whether parts were lost, so that some are sent twice.
   private var mayRepeat = false
@@ -65,6 +90,8 @@ struct PartsRun<Server: PartsServer> {
     server = Server(using: &random)
     computesDigest = Int.random(in: 0..<3, using: &random) == 0
     hasRival = Int.random(in: 0..<3, using: &random) == 0
+    isRecorded = Bool.random(using: &random)
+    if isRecorded { written = 1 }
   }
 
   /// Plays a thousand of them, in which a delivered recording is always whole.
@@ -83,7 +110,8 @@ struct PartsRun<Server: PartsServer> {
   private mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
   private mutating func play() throws {
-    for process in 0..<12 where end.isEmpty && complaint == nil {
+    // The last two: one until the recording has ended, one to its end.
+    for process in 0..<13 where end.isEmpty && complaint == nil {
       isHostile = process < 11
       log.append("process")
       try runProcess()
@@ -93,18 +121,44 @@ struct PartsRun<Server: PartsServer> {
   }
 
   private mutating func machine() throws -> UploadMachine {
-    if version < 3, isHostile, chance(10) {
-      version += 1
-      if record.remote != nil { record.doubt = .replaced }
+    if isHostile, chance(10) {
+      if isRecorded {
+        rewrite()
+      } else if versions[0] < 3 {
+        hasChanged = true
+        for index in versions.indices { versions[index] += 1 }
+        if record.remote != nil { record.doubt = .replaced }
+      }
     }
     let token = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: try server.destination())
     request.computesDigest = computesDigest
     let plan = UploadPlan(
-      request, size: Server.size, previous: UploadPlan.PreviousState(record), recordID: "5e1f0a77",
-      modifiedSeconds: server.modifiedSeconds(of: version), boundary: Boundary(random: token))
+      request, size: written ?? Server.size, isGrowing: written != nil, previous: UploadPlan.PreviousState(record),
+      recordID: "5e1f0a77",
+      modifiedSeconds: server.modifiedSeconds(of: versions), boundary: Boundary(random: token))
     return try UploadMachine(
       .upload(plan), UploadPolicy(retries: RetryPolicy(.failures(3), maximumDelayMilliseconds: 4000), seed: 7))
+  }
+
+  /// The recorder writes a part again.
+  private mutating func rewrite() {
+    let index = Int.random(in: 0..<versions.count, using: &random)
+    guard versions.reduce(0, +) < 35 else { return }
+    if server.hasObject { hasChanged = true }
+    versions[index] += 1
+    if written == nil, record.remote != nil, !record.isGrowing { record.doubt = .replaced }
+  }
+
+  /// - Returns: whether the recording has ended; nil if neither that nor its growth is anything new.
+  private mutating func grow(to length: Int64) -> Bool? {
+    let now = min(Server.size, (written ?? 0) + Int64.random(in: 0..<(12 << 20), using: &random))
+    written = now
+    if chance(4) { rewrite() }
+    if now >= length { return false }
+    guard now == Server.size, chance(3) else { return nil }
+    written = nil
+    return true
   }
 
   private mutating func runProcess() throws {
@@ -131,11 +185,23 @@ struct PartsRun<Server: PartsServer> {
         }
         if case .range = work { hasRead = true }
         machine.handle(.hashed(result))
+      case .awaitGrowth(let length):
+        guard written != nil else {
+          complaint = "it waits for what has ended"
+          return
+        }
+        var hasEnded: Bool?
+        while hasEnded == nil {
+          if isHostile, chance(25) { return }
+          hasEnded = grow(to: length)
+        }
+        machine.handle(.grown(hasEnded: hasEnded ?? true))
       case .save(let change): save(change)
       case .wait(let until): now = max(now, until)
       case .renewCredentials: machine.handle(.credentials(areNew: false))
       case .reportRetry, .reportFallback, .reportOtherFile: break
       case .finished(.delivered(let receipt, let sent, _)): return checkDelivery(receipt, sent)
+      case .finished(.ended) where isRecorded && written == nil: return
       case .finished:
         complaint = "finished in another way"
         return
@@ -143,7 +209,8 @@ struct PartsRun<Server: PartsServer> {
         log.append("\(error)")
         let length = (0...Server.size).randomElement(using: &random) ?? 0
         let sent =
-          computesDigest && hasRead && length > 0 ? SentPart(length: length, sha256: "\(version) \(length)") : nil
+          computesDigest && hasRead && length > 0
+          ? SentPart(length: length, sha256: Server.digest(versions, length)) : nil
         record.apply(machine.end(with: error, LocalFacts(sent: sent))) { _ in nil }
         return checkFailure(error)
       }
@@ -153,17 +220,18 @@ struct PartsRun<Server: PartsServer> {
 
   private mutating func hashed(_ work: HashRange) -> HashResult? {
     switch work {
-    case .range(_, let offset, _): server.checksum(of: version, at: offset).map { .range(checksum: $0) }
+    case .range(_, let offset, let length) where Server.checksParts || record.isGrowing:
+      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)))
     case .beginning(let length):
-      .beginning(sha256: "\(version) \(length)", isStable: !isHostile || !chance(9))
-    case .wholeFile where computesDigest: .wholeFile(sha256: "\(version) \(Server.size)")
+      .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))
+    case .wholeFile where computesDigest: .wholeFile(sha256: Server.digest(versions, Server.size))
     default: nil
     }
   }
 
   private mutating func save(_ change: RecordChange) {
     log.append("save \(change)".prefix(60).description)
-    if case .parts = change, isHostile, chance(30) {
+    if !change.mustBeSaved, case .parts = change, isHostile, chance(30) {
       hasLostSave = true
     } else {
       record.apply(change, size: Server.size)
@@ -178,14 +246,14 @@ struct PartsRun<Server: PartsServer> {
     end = "delivered"
     if (sent.sha256 != nil) != computesDigest { complaint = "a digest that nobody wants, or none" }
     if receipt.isChecksumVerified, !computesDigest, !Server.checksParts { complaint = "verified without a digest" }
-    if !server.isWhole(version) { complaint = "delivered: \(server), version \(version)" }
+    if !server.isWhole(versions) { complaint = "delivered: \(server), versions \(versions)" }
   }
 
   private mutating func checkFailure(_ error: UploadError) {
     switch error {
     case .objectExists:
       // Without the record's list, nothing shows that the object is this upload's.
-      if server.showsOwner(version), !hasLostSave, version == 1 { complaint = "its own object: \(server)" }
+      if server.showsOwner(versions), !hasLostSave, !hasChanged { complaint = "its own object: \(server)" }
       if server.hasObject { end = "objectExists" }
     case .unconfirmed: if server.hides { end = "unconfirmed" }
     default: break
@@ -217,7 +285,7 @@ struct PartsRun<Server: PartsServer> {
   }
 
   private mutating func serve(_ request: HTTPRequest) -> Answer {
-    let answer = server.answer(request, version)
+    let answer = server.answer(request, versions)
     log.append("  \(answer.status) \(String(decoding: answer.content, as: UTF8.self).prefix(80))")
     if let (upload, number) = server.repeated, known[upload]?.contains(number) ?? false, !mayRepeat, !hasLostSave {
       complaint = "part \(number) is sent twice"

@@ -76,14 +76,16 @@ struct TranscriptAnswer {
     // Of S3 servers.
     case "part": event = answer(200, [Field("ETag", "\"" + own[0] + "\"")])
     case "own":
-      let token = String(repeating: "07", count: 16) + (own.first ?? "")
-      let fields = [Field("Content-Length", "20971520"), Field("x-amz-meta-gighive-upload", token)]
+      // `own -2` is that of the second attempt, `own of 7` one of 7 bytes.
+      let size = own.first == "of" ? own[1] : "20971520"
+      let token = String(repeating: "07", count: 16) + (own.first == "of" ? "" : own.first ?? "")
+      let fields = [Field("Content-Length", size), Field("x-amz-meta-gighive-upload", token)]
       event = answer(200, [Field("ETag", "1-3")] + fields)
     case "lists":
       content = "<ListPartsResult>"
       for tag in own where tag.utf8.count == 1 {
         let number = Int(tag.utf8.first ?? 0) - 96
-        let size = own.contains("other") ? 7 : number == 3 ? 4 << 20 : 8 << 20
+        let size = own.contains("other") ? 7 : number == 3 && !own.contains("full") ? 4 << 20 : 8 << 20
         content += "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;\(tag)&quot;</ETag><Size>\(size)</Size></Part>"
       }
       if own.last == "more" {

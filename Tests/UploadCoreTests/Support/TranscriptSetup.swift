@@ -3,6 +3,7 @@ import UploadCore
 /// The first line of a ``Transcript``: what is asked of the machine, and what an earlier process left.
 struct TranscriptSetup {
   private(set) var size: Int64 = 100
+  private var isGrowing = false
   private(set) var sha256 = GigHive.sha256
   private(set) var findsNewCredentials = false
   /// When the clock showed 0 milliseconds, in seconds since 1970.
@@ -64,6 +65,13 @@ struct TranscriptSetup {
       let length = Limits.partLength * (purpose == "nextcloud" ? 2 : 1)
       previous.parts = UploadedParts(
         token: String(repeating: "07", count: 16), length: length, tags: tags, ofSize: size)
+    case ("recorded", _):
+      var parts = UploadedParts(growing: String(repeating: "07", count: 16))
+      for (index, tag) in words.dropFirst().enumerated() where tag != "-" {
+        parts.set(tag, of: index + 1, sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []))
+      }
+      previous.parts = parts
+    case ("growing", _): isGrowing = true
     case ("sent", _):
       previous.sent = SentPart(length: number ?? 0, sha256: words.last == "other" ? "cd" : GigHive.sha256)
     case ("doubtful", _): previous.isServerDoubtful = true
@@ -138,7 +146,7 @@ struct TranscriptSetup {
         var request = UploadRequest(file: LocalPath("/set.wav"), destination: try destination)
         for change in self.request { change(&request) }
         let plan = UploadPlan(
-          request, size: size, previous: previous, recordID: "5e1f0a77",
+          request, size: size, isGrowing: isGrowing, previous: previous, recordID: "5e1f0a77",
           superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
           modifiedSeconds: modifiedSeconds,
           isGuest: isGuest, verifiesCertificate: verifiesCertificate,
@@ -171,6 +179,9 @@ struct TranscriptSetup {
       }
     }
   }
+
+  /// Of each range, in Base64.
+  static let checksum = "3q2+7w=="
 
   /// The directory of the chunks that a Nextcloud joins: `U` in transcripts.
   static let chunks = "https://hive/remote.php/dav/uploads/ann/gighive-upload-" + String(repeating: "07", count: 16)

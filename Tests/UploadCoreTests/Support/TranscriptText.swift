@@ -99,6 +99,7 @@ extension TranscriptRun {
       if file.size != setup.size { parts.append("SIZE \(file.size)") }
       if file.sha256 != nil { parts.append("SHA-256") }
       return parts.joined(separator: ", ")
+    case .ended: return "the recording has ended"
     case .cancelled(let isKept): return isKept ? "cancelled, kept by the server" : "cancelled"
     case .deleted(let wasGone): return wasGone ? "deleted, was gone" : "deleted"
     case .examined(let presence): return "examined: \(presence)"

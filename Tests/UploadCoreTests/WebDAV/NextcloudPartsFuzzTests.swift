@@ -10,7 +10,7 @@ struct NextcloudPartsFuzzTests {
 
 private struct NextcloudServer: PartsServer {
   private struct Chunk: Equatable {
-    let version: Int
+    let versions: Versions
     let offset: Int64
     let length: Int64
   }
@@ -47,29 +47,31 @@ private struct NextcloudServer: PartsServer {
     .webDAV(try TargetURI("https://hive/remote.php/dav/files/ann/a/set.wav"))
   }
 
-  func modifiedSeconds(of version: Int) -> Int64 { hasTime ? 1_700_000_000 + Int64(version) : 0 }
-
-  func checksum(of version: Int, at offset: Int64) -> String? { nil }
+  func modifiedSeconds(of versions: Versions) -> Int64 {
+    hasTime ? 1_700_000_000 + Int64(versions.reduce(0, +)) : 0
+  }
 
   func name(ofUpload url: String) -> String { url.split(separator: "/").last.map(String.init) ?? "" }
 
   var hasObject: Bool { file != nil }
 
-  func isWhole(_ version: Int) -> Bool {
-    let step: Int64 = 16 << 20
-    return file?.chunks
-      == (0..<3).map {
-        Chunk(version: version, offset: $0 * step, length: min(step, NextcloudServer.size - $0 * step))
-      }
+  func isWhole(_ versions: Versions) -> Bool {
+    guard let file, file.size == NextcloudServer.size else { return false }
+    var end: Int64 = 0
+    for chunk in file.chunks {
+      guard chunk.offset == end, chunk.versions == Self.versions(versions, at: end, chunk.length) else { return false }
+      end += chunk.length
+    }
+    return true
   }
 
-  func showsOwner(_ version: Int) -> Bool { isWhole(version) }
+  func showsOwner(_ versions: Versions) -> Bool { isWhole(versions) }
 
   var hides: Bool { false }
 
   mutating func addRival(using random: inout SeededGenerator) {
     let length = Bool.random(using: &random) ? 7 : NextcloudServer.size
-    file = File(chunks: [Chunk(version: 0, offset: 0, length: length)], modified: 7)
+    file = File(chunks: [Chunk(versions: [0], offset: 0, length: length)], modified: 7)
   }
 
   mutating func lose(using random: inout SeededGenerator) -> Bool {
@@ -88,7 +90,7 @@ private struct NextcloudServer: PartsServer {
     return Answer(status: 404, content: Array("<html><body>Who?</body></html>".utf8))
   }
 
-  mutating func answer(_ request: HTTPRequest, _ version: Int) -> Answer {
+  mutating func answer(_ request: HTTPRequest, _ versions: Versions) -> Answer {
     repeated = nil
     let path = request.target.requestTarget.split(separator: "/").map(String.init)
     guard path[2] == "uploads" else { return answerAboutFile(request) }
@@ -100,7 +102,7 @@ private struct NextcloudServer: PartsServer {
     }
     guard let upload = uploads[name] else { return refusal(404) }
     switch request.method {
-    case "PUT": return put(request, version, Int(path[5]) ?? 0, name)
+    case "PUT": return put(request, versions, Int(path[5]) ?? 0, name)
     case "PROPFIND":
       let entries = upload.chunks.sorted { $0.key > $1.key }.map { entry("u/\($0.key)", $0.value.length) }
       return Answer(status: 207, content: list([entry("u/.file", 7)] + entries))
@@ -138,13 +140,13 @@ private struct NextcloudServer: PartsServer {
   }
 
   private func digest(of chunks: [Chunk]) -> String {
-    let version = chunks.first?.version ?? 0
-    return chunks.allSatisfy { $0.version == version } ? "\(version) \(chunks.reduce(0) { $0 + $1.length })" : "mixed"
+    Self.digest(chunks.flatMap(\.versions), chunks.reduce(0) { $0 + $1.length })
   }
 
-  private mutating func put(_ request: HTTPRequest, _ version: Int, _ number: Int, _ name: String) -> Answer {
+  private mutating func put(_ request: HTTPRequest, _ all: Versions, _ number: Int, _ name: String) -> Answer {
     if uploads[name]?.hasNoMetadata == true { return refusal(412, "Missing metadata for chunked upload.") }
-    let chunk = Chunk(version: version, offset: request.fileOffset, length: request.body?.fileLength ?? 0)
+    let (offset, length) = (request.fileOffset, request.body?.fileLength ?? 0)
+    let chunk = Chunk(versions: Self.versions(all, at: offset, length), offset: offset, length: length)
     if uploads[name]?.chunks[number] == chunk { repeated = (name, number) }
     uploads[name]?.chunks[number] = chunk
     return Answer(status: isOnStore ? 200 : 201)

@@ -1,0 +1,299 @@
+"""`--live`: recordings that are sent while they are made. What the machine does with parts: Transcripts/put/growing.txt."""
+
+import os
+import signal
+import time
+
+import pytest
+from nextcloud import PASSWORD, USER, NextcloudStub
+from program import private, wait_until
+from records import only_record, read_record
+from s3 import ENVIRONMENT
+from watching import has
+
+MIB = 2**20
+PART = 8 * MIB
+LAG = 4 * MIB
+"""What is nearer to the end is not sent yet."""
+
+
+class ToS3:
+    def __init__(self, s3, tmp_path):
+        self.stub = s3()
+        self.options = ["--s3", "s3://bucket/", "--s3-endpoint", self.stub.url]
+        self.env = ENVIRONMENT
+
+    def parts(self) -> dict[int, bytes]:
+        """Those that the server has, and has not joined."""
+        return {number: content for upload in self.stub.uploads.values() for number, (_, content) in upload["parts"].items()}
+
+    def sent(self) -> list[int]:
+        """The numbers of the parts, as they came."""
+        return [int(request.path.rpartition("partNumber=")[2]) for request in self.stub.requests
+                if request.command == "PUT" and "partNumber" in request.path]
+
+    def stored(self) -> dict[str, bytes]:
+        return {path.rpartition("/")[2]: content for path, (content, _) in self.stub.objects.items()}
+
+
+class ToNextcloud:
+    def __init__(self, kind, tmp_path):
+        self.stub = NextcloudStub(kind)
+        self.options = ["--webdav", self.stub.url, "--user", USER, "--password-file", private(tmp_path / "password", PASSWORD)]
+        self.env = {}
+
+    def parts(self):
+        return {int(name): content for upload in self.stub.uploads.values() for name, content in upload.chunks.items()}
+
+    def sent(self):
+        return [int(path.rpartition("/")[2]) for method, path in self.stub.requests if method == "PUT" and "/uploads/" in path]
+
+    def stored(self):
+        return {name: file.content for name, file in self.stub.files.items()}
+
+
+@pytest.fixture(params=["s3", "nextcloud", "nextcloud on a store"])
+def server(request, s3, tmp_path):
+    if request.param == "s3":
+        yield ToS3(s3, tmp_path)
+        return
+    server = ToNextcloud("s3" if request.param.endswith("store") else "disk", tmp_path)
+    yield server
+    server.stub.close()
+
+
+class Recorder:
+    """Writes a recording as cameras and sound cards do: on and on, and parts of it again."""
+
+    def __init__(self, path):
+        self.path = path
+        self.file = path.open("wb", buffering=0)
+
+    def write(self, length):
+        self.file.write(os.urandom(length))
+
+    def rewrite(self, offset, length):
+        os.pwrite(self.file.fileno(), os.urandom(length), offset)
+
+    def end(self):
+        self.file.close()
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    recorder = Recorder(tmp_path / "a.wav")
+    yield recorder
+    recorder.end()
+
+
+@pytest.fixture
+def send(program):
+    def send(server, *arguments, file="a.wav", **options):
+        return program.start("send", program.directory / file, *server.options, "--live", "--settle", "1s", *arguments,
+                             env=server.env, **options)
+    return send
+
+
+def saved(program) -> list[int]:
+    """The parts that the record has."""
+    for file in program.state.glob("*.record"):
+        return [number + 1 for number, tag in enumerate(read_record(file).document.get("parts", [])) if tag]
+    return []
+
+
+def test_all_but_the_first_part_arrives_while_it_is_made(server, send, recorder):
+    recorder.write(5000)
+    running = send(server, "--json")
+    recorder.write(4 * PART + LAG)
+    wait_until(lambda: sorted(server.parts()) == [2, 3, 4])
+    recorder.rewrite(0, 44)
+    recorder.end()
+    result = running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
+    assert server.sent() == [2, 3, 4, 5, 1]
+    assert result.outcome["checksum_verified"] == (not server.stub.__class__.__name__.startswith("Next"))
+
+
+def test_what_the_recorder_writes_again_is_sent_again_alone(server, send, recorder):
+    recorder.write(4 * PART + LAG)
+    running = send(server, "--digest", "--json")
+    wait_until(lambda: sorted(server.parts()) == [2, 3, 4])
+    recorder.rewrite(2 * PART + 77, 8)
+    recorder.end()
+    assert running.wait().check().outcome["checksum_verified"]
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 4, 5, 3, 1]
+
+
+def test_a_recorder_that_pauses_is_waited_for(server, send, recorder):
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    time.sleep(2.5)  # --settle passes twice.
+    assert running.process.poll() is None and server.stored() == {}
+    recorder.write(PART)
+    wait_until(lambda: sorted(server.parts()) == [2, 3])
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+
+
+def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
+    recorder.write(3 * PART + LAG)
+    for parts in ([2, 3], [2, 3, 4, 5]):
+        running = send(server)
+        wait_until(lambda: sorted(server.parts())[:2] == [2, 3])
+        recorder.write(parts[-1] * PART + LAG - recorder.path.stat().st_size)
+        wait_until(lambda: sorted(server.parts()) == parts and saved(program) == parts)
+        running.signal(signal.SIGKILL)
+        running.wait()
+    shown = program.run("list").check().out
+    assert f"{4 * PART / 1e6:.1f} MB of" in shown, shown
+    recorder.end()
+    send(server).wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
+    assert server.sent() == [2, 3, 4, 5, 6, 1]
+
+
+def test_a_server_that_fails_for_a_while_costs_nothing(server, send, recorder):
+    refused = []
+
+    def before(request):
+        if request.command == "PUT" and len(refused) < 2:
+            refused.append(request.path)
+            request.close_connection = True
+            raise ConnectionAbortedError
+    server.stub.before = before
+    recorder.write(2 * PART + LAG)
+    running = send(server, retries=5)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and len(refused) == 2
+
+
+def test_a_recording_that_gets_another_name_stays_the_same(server, send, recorder, program):
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.path = recorder.path.rename(recorder.path.with_name("b.wav"))
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
+    assert only_record(program).document["file"] == str(recorder.path)
+
+
+def test_a_recording_that_is_removed_is_sent_to_its_end(server, send, recorder):
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    content = recorder.path.read_bytes()
+    recorder.path.unlink()
+    recorder.end()
+    result = running.wait().check()
+    assert server.stored() == {"a.wav": content} and "was removed while it was being made" in result.err
+
+
+def test_space_that_is_reserved_is_not_sent(server, send, recorder):
+    os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    time.sleep(1.5)  # It looks three times.
+    assert sorted(server.parts()) == [2]
+    os.ftruncate(recorder.file.fileno(), 2 * PART + LAG)
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1]
+
+
+@pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
+def test_a_short_recording_is_sent_when_it_has_ended(server, send, recorder, length):
+    running = send(server)
+    time.sleep(1.2)  # It looks twice at an empty file.
+    recorder.write(length)
+    time.sleep(1.2)
+    assert server.stub.requests == []
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+
+
+def test_an_empty_recording_is_none(server, send, recorder):
+    recorder.end()
+    result = send(server).wait()
+    assert result.code == 3 and "is empty" in result.err
+
+
+def test_what_is_finished_is_sent_at_once(server, send, recorder):
+    recorder.write(3 * PART)
+    recorder.end()
+    time.sleep(1.1)  # Longer than --settle.
+    send(server).wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent()[0] == 1
+
+
+def test_the_end_of_the_program_ends_the_waiting(server, send, recorder, program):
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: saved(program) == [2])
+    running.signal(signal.SIGINT)
+    assert running.wait().code == 130 and server.stored() == {}
+    recorder.end()
+    send(server).wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
+
+
+def test_another_server_gets_it_when_it_has_ended(hive, program, recorder):
+    stub = hive()
+    recorder.write(3 * PART)
+    running = program.start_sending(stub, recorder.path, "--live", "--settle", "1s")
+    time.sleep(1.5)
+    assert stub.requests == []
+    recorder.end()
+    running.wait().check()
+    has(stub, recorder.path)
+
+
+def test_settle_needs_live(program):
+    result = program.run("send", "a.wav", "--put-url", "http://127.0.0.1/a", "--settle", "1s")
+    assert result.code == 2 and "--settle needs --live." in result.err
+
+
+@pytest.fixture
+def live(watch, server):
+    """A watcher of `rec` that sends what is made there."""
+    def live(*arguments):
+        return watch(None, *server.options, "--live", *arguments, env=server.env)
+    return live
+
+
+def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
+    watching = live("--after", "remove", "--trust-server", "--digest")
+    recorders = [Recorder(rec / name) for name in ("a.wav", "b.wav")]
+    for recorder in recorders:
+        recorder.write(3 * PART + LAG)
+    wait_until(lambda: sorted(server.sent()) == [2, 2, 3, 3])
+    (rec / "short.wav").write_bytes(b"1")  # Others are not held up.
+    wait_until(lambda: list(server.stored()) == ["short.wav"])
+    contents = {}
+    for recorder in recorders:
+        recorder.rewrite(0, 44)
+        contents[recorder.path.name] = recorder.path.read_bytes()
+        recorder.end()
+    for name in contents:
+        watching.says(f"{name}: removed after its delivery.")
+    assert server.stored() == {**contents, "short.wav": b"1"} and list(rec.iterdir()) == []
+    assert sorted(server.sent()) == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_watcher_that_is_killed_goes_on(server, live, rec, program):
+    recorder = Recorder(rec / "a.wav")
+    watching = live()
+    recorder.write(2 * PART + LAG)
+    wait_until(lambda: saved(program) == [2])
+    watching.running.signal(signal.SIGKILL)
+    watching.running.wait()
+    recorder.end()
+    watching = live()
+    watching.says("a.wav: delivered.")
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1]
