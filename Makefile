@@ -17,8 +17,9 @@ DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -p no:cacheprovider -q
-# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all.
+# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all, which takes two seconds.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(BUILD)/pycache
+export PYTHONDONTWRITEBYTECODE :=
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
