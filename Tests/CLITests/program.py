@@ -202,12 +202,14 @@ def trust(hive) -> list:
     return ["--cacert", hive.certificates.cacert] if hive.certificates else []
 
 
-def wait_until(condition, seconds: float = HANGS_AFTER_SECONDS, what: str = "the condition"):
-    """Polls; returns what the condition gave."""
+def wait_until(condition, seconds: float = HANGS_AFTER_SECONDS, what: str = "the condition", longest_pause: float = 0.05):
+    """Polls, less and less often; returns what the condition gave."""
     deadline = time.monotonic() + seconds
+    pause = 0.002
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what} did not come true within {seconds} s"
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(1.1 * pause, longest_pause)
     return value
 
 
