@@ -81,11 +81,13 @@ def binary(shared):
 
 
 @pytest.fixture
-def program(binary, tmp_path, tmp_path_factory):
+def program(binary, tmp_path):
     emulator = shlex.split(os.environ.get("GIGHIVE_UPLOAD_EMULATOR", ""))
-    program = Program(binary, tmp_path, tmp_path_factory.mktemp("state"), emulator)
-    yield program
-    program.end_all()
+    # In memory, where fsync(2) waits for no disk.
+    with tempfile.TemporaryDirectory(prefix="gighive-upload-state-", dir="/dev/shm") as state:
+        program = Program(binary, tmp_path, Path(state), emulator)
+        yield program
+        program.end_all()
 
 
 @pytest.fixture
