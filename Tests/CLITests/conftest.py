@@ -38,7 +38,7 @@ DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB), or a minute; -m 'not large' leaves it out")
     config.addinivalue_line("markers", "long: waits for about ten seconds or more, so it begins first")
     config.addinivalue_line("markers", "tls_matrix: a row of the TLS matrix that only `make tls` runs")
     config.addinivalue_line("markers", "native: of the machine's own processor; left out where one is emulated")
