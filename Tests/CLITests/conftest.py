@@ -54,6 +54,9 @@ def pytest_collection_modifyitems(items):
     share = max(len(items) // workers // 4, 2)
     long = [item for item in items if item.get_closest_marker("long")]
     others = [item for item in items if not item.get_closest_marker("long")]
+    if workers > 1:
+        # Neighbours often wait alike, and a worker gets several at once.
+        others = [item for first in range(share) for item in others[first::share]]
     items.clear()
     for worker in range(workers):
         mine = long[worker::workers]
