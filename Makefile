@@ -100,12 +100,14 @@ setup: ## install missing Debian packages (needs root or sudo); without dpkg: no
 demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: testbuild debug replay fuzzer pycache
-testbuild: static debug replay pycache ## build everything that `make test` runs
+.PHONY: testbuild debug replay fuzzer mutantfinder pycache
+testbuild: static debug replay mutantfinder pycache ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay fuzzer: setup
 	$(PYTHON) -B Tests/Fuzz --build $@
+mutantfinder: setup
+	$(PYTHON) -B Tests/Mutants --build
 pycache: setup
 	GIGHIVE_UPLOAD=$(SHELL) $(PYTEST) --collect-only Tests/CLITests >/dev/null
 
