@@ -5,7 +5,6 @@ from namespaces import alone, hosts
 from pages import NGINX_413, answer
 from program import private
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
-from test_doctor_limits import gateway  # noqa: F401
 from test_full_disks import fill, small_disk  # noqa: F401
 
 NGINX_405 = NGINX_413.replace("413 Request Entity Too Large", "405 Not Allowed")
