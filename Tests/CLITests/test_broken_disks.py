@@ -156,7 +156,7 @@ def test_short_reads_are_not_the_end_of_the_file(deliver, way):
 
 # MARK: Time
 
-SLOW = {"size": 500_000, "slow": 1.2}
+SLOW = {"size": 250_000, "slow": 1.2}
 HASTY = ["--set", "stall-timeout=1s"]
 """A busy machine may keep the server waiting for half of it."""
 
@@ -171,8 +171,8 @@ def test_a_slow_disk_is_no_stall_of_the_connection(deliver, way):
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["form", "gighive tus"])
 def test_a_slow_file_status_is_no_stall_of_the_connection(deliver, way):
-    result, stub = deliver(way, *HASTY, slow_status=1.2, size=1_500_000)
-    delivered(result, stub, sha256(1_500_000))
+    result, stub = deliver(way, *HASTY, slow_status=1.2, size=500_000)
+    delivered(result, stub, sha256(500_000))
     was_not_tried_again(result, stub)
 
 
