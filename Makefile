@@ -134,7 +134,7 @@ harnesstest:
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py) -m "not tls_matrix"
 statictest:
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 10 Tests/CLITests -m "not large and not tls_matrix"
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 14 Tests/CLITests -m "not large and not tls_matrix"
 
 .PHONY: tls
 tls: static ## test the whole TLS matrix, of which `make test` runs one row of each kind
