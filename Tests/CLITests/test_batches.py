@@ -185,7 +185,7 @@ def test_many_files_take_little_memory(hive, run, rec, program):
         (root / f"a-name-that-is-not-short-at-all-{number:05}.txt").write_bytes(b"xx")
     (root / "last.wav").write_bytes(b"x")
     url = stub.url + "/upload"
-    few = run("send", "-r", "rec", "--match", "*.wav", "--multipart-url", url, "--digest", measure=True)
+    few = run("send", "-r", "rec", "--match", "*.wav", "--multipart-url", url, "--digest", "-v", measure=True)
     many = run("send", "-r", "rec", "--multipart-url", url, "--digest", "--quiet", "--set", "max-size=1", measure=True)
     assert few.code == 0 and many.code == 3
     assert many.err.count("a-name-that-is-not-short-at-all-") == 20_000
