@@ -32,16 +32,6 @@ def site(form=UNLABELLED, OPTIONS=OFFER, creation=NO_LENGTH, PATCH=NO_UPLOAD, ov
 # Whether GigHive answers.
 
 
-def test_a_php_program_that_fails(hive, examine):
-    page = "<br />\n<b>Fatal error</b>:  Uncaught PDOException: Connection refused in /var/www/Db.php:12<br />\n"
-    result = examine(hive(answer=answer("200 OK", page, ("Server", "Apache"))).url, *USER, "--json")
-    event = found(result, "credentials")
-    assert failures(result) == ["credentials"] and "error log" in event["remedy"], event
-    assert event["answer"]["author"] == "php-error" and "PDOException" in event["answer"]["body"]
-    problem = "PHP failed (200): Fatal error: Uncaught PDOException: Connection refused in /var/www/Db.php:12."
-    assert problem in event["message"]
-
-
 def test_redirects_are_followed_as_by_an_upload(hive, examine):
     stub = hive("multipart/http-redirect=308:/api/uploads.php?ui=json&moved=1")
     result = examine(stub.url, *USER, "--json").check()
