@@ -17,8 +17,9 @@ DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -p no:cacheprovider -q
-# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all.
+# Compiled tests are kept, but not beside their sources: each process of pytest would compile them all, which takes two seconds.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(BUILD)/pycache
+export PYTHONDONTWRITEBYTECODE :=
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
@@ -99,12 +100,14 @@ setup: ## install missing Debian packages (needs root or sudo); without dpkg: no
 demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: testbuild debug replay fuzzer pycache
-testbuild: static debug replay pycache ## build everything that `make test` runs
+.PHONY: testbuild debug replay fuzzer mutantfinder pycache
+testbuild: static debug replay mutantfinder pycache ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay fuzzer: setup
 	$(PYTHON) -B Tests/Fuzz --build $@
+mutantfinder: setup
+	$(PYTHON) -B Tests/Mutants --build
 pycache: setup
 	GIGHIVE_UPLOAD=$(SHELL) $(PYTEST) --collect-only Tests/CLITests >/dev/null
 
@@ -131,7 +134,7 @@ harnesstest:
 ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py) -m "not tls_matrix"
 statictest:
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 10 Tests/CLITests -m "not large and not tls_matrix"
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 14 Tests/CLITests -m "not large and not tls_matrix"
 
 .PHONY: tls
 tls: static ## test the whole TLS matrix, of which `make test` runs one row of each kind

@@ -38,7 +38,7 @@ DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB), or a minute; -m 'not large' leaves it out")
     config.addinivalue_line("markers", "long: waits for about ten seconds or more, so it begins first")
     config.addinivalue_line("markers", "tls_matrix: a row of the TLS matrix that only `make tls` runs")
     config.addinivalue_line("markers", "native: of the machine's own processor; left out where one is emulated")
@@ -54,6 +54,9 @@ def pytest_collection_modifyitems(items):
     share = max(len(items) // workers // 4, 2)
     long = [item for item in items if item.get_closest_marker("long")]
     others = [item for item in items if not item.get_closest_marker("long")]
+    if workers > 1:
+        # Neighbours often wait alike, and a worker gets several at once.
+        others = [item for first in range(share) for item in others[first::share]]
     items.clear()
     for worker in range(workers):
         mine = long[worker::workers]
@@ -81,11 +84,13 @@ def binary(shared):
 
 
 @pytest.fixture
-def program(binary, tmp_path, tmp_path_factory):
+def program(binary, tmp_path):
     emulator = shlex.split(os.environ.get("GIGHIVE_UPLOAD_EMULATOR", ""))
-    program = Program(binary, tmp_path, tmp_path_factory.mktemp("state"), emulator)
-    yield program
-    program.end_all()
+    # In memory, where fsync(2) waits for no disk.
+    with tempfile.TemporaryDirectory(prefix="gighive-upload-state-", dir="/dev/shm") as state:
+        program = Program(binary, tmp_path, Path(state), emulator)
+        yield program
+        program.end_all()
 
 
 @pytest.fixture

@@ -16,13 +16,10 @@ APACHE_413 = APACHE.format(
     text="The requested resource does not allow request data with POST requests, or the amount of data provided in\n"
     "the request exceeds the capacity limit.",
 )
-APACHE_403 = APACHE.format(status=403, reason="Forbidden", text="You don't have permission to access this resource.")
-CLOUDFLARE_413 = NGINX_413.replace("nginx/1.22.1", "cloudflare")
 PORTAL = (
     '<html><head><title>Welcome to Cafe Wifi</title></head><body><form method="post" action="/login">'
     '<input name="room"><input type="password" name="code"></form></body></html>'
 )
-CLOUDFLARE = (("Server", "cloudflare"), ("CF-RAY", "8f1d2c3b4a5e6f70-FRA"))
 
 
 def answer(status: str, page: str = "", *fields: tuple[str, str]) -> bytes:
@@ -33,11 +30,7 @@ def answer(status: str, page: str = "", *fields: tuple[str, str]) -> bytes:
 
 
 AUTHORED = {
-    "nginx, 413": (answer("413 Request Entity Too Large", NGINX_413), "nginx", "client_max_body_size"),
     "nginx, 502": (answer("502 Bad Gateway", NGINX_502), "nginx", "proxy_pass"),
-    "Apache, 403": (answer("403 Forbidden", APACHE_403), "Apache", "ModSecurity"),
-    "Cloudflare, 413": (answer("413 Payload Too Large", CLOUDFLARE_413, *CLOUDFLARE), "Cloudflare", "100 MB"),
     "a portal, 302": (answer("302 Found", "", ("Location", "http://10.1.1.1/login?id=7")), "login page", "log in"),
-    "IIS, 413": (answer("413 Request Entity Too Large", "", ("Server", "Microsoft-IIS/10.0")), "IIS", "maxAllowedContentLength"),
 }
-"""Of each kind one: the response, the author's name, and words of the remedy."""
+"""A response, the author's name, and words of the remedy; of all others: LikelySoftwareTests."""

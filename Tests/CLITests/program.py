@@ -31,7 +31,7 @@ class Outcome:
     out: str
     err: str
     peak_kib: int = 0
-    """VmHWM, as last seen before the end; 0 if it was not measured."""
+    """VmHWM, as last seen before the end, or as `--verbose` says it there; 0 if it was not measured."""
 
     @property
     def events(self) -> list[dict]:
@@ -86,6 +86,8 @@ class Running:
             pytest.fail(f"hangs: no end after {seconds} s\n--- stdout\n{out}\n--- stderr\n{err}")
         if self._watcher:
             self._watcher.join()
+            said = re.search(rb"peak memory \(VmHWM\) ([0-9]+) KiB", err or b"")
+            self._peak_kib = max(self._peak_kib, int(said[1]) if said else 0)
         text = [(stream or b"").decode("utf-8") for stream in (out, err)]
         return Outcome(self.process.returncode, *text, peak_kib=self._peak_kib)
 
@@ -202,12 +204,14 @@ def trust(hive) -> list:
     return ["--cacert", hive.certificates.cacert] if hive.certificates else []
 
 
-def wait_until(condition, seconds: float = HANGS_AFTER_SECONDS, what: str = "the condition"):
-    """Polls; returns what the condition gave."""
+def wait_until(condition, seconds: float = HANGS_AFTER_SECONDS, what: str = "the condition", longest_pause: float = 0.05):
+    """Polls, less and less often; returns what the condition gave."""
     deadline = time.monotonic() + seconds
+    pause = 0.002
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what} did not come true within {seconds} s"
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(1.1 * pause, longest_pause)
     return value
 
 

@@ -68,6 +68,6 @@ def test_a_malformed_answer_to_a_whole_form_confirms_nothing(hive, post, recordi
 
 def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
     flood = plain("HTTP/1.1 500 Internal Server Error") + b"x" * 50_000_000
-    result = post(hive(answer=flood), recording(), measure=True, seconds=20)
+    result = post(hive(answer=flood), recording(), "-v", measure=True, seconds=20)
     assert result.code == 16, result
     assert not program.keeps_the_promise or result.peak_kib < 7_000

@@ -1,7 +1,7 @@
 """A failed upload names the program that refused it, and its setting."""
 
 import pytest
-from pages import APACHE_413, AUTHORED, NGINX_413, answer
+from pages import AUTHORED, NGINX_413, answer
 from records import only_record
 
 
@@ -58,12 +58,6 @@ def test_the_advice_for_a_recording_that_is_too_large_suits_its_destination(hive
     options, words, others = DESTINATIONS[option]
     result = program.run("send", option, hive(answer=answer("413 Too Large", "no")).url, *options, recording())
     assert words in result.err and others not in result.err, result
-
-
-def test_apaches_refusal_without_a_password_is_modsecuritys(hive, program, recording):
-    url = hive(answer=answer("413 Request Entity Too Large", APACHE_413)).url
-    result = program.run("send", "--server", url, "--label", "L", "--protocol", "multipart", recording())
-    assert "SecRequestBodyLimit" in result.err and "LimitRequestBody" not in result.err, result
 
 
 def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):

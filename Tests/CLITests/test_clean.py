@@ -114,11 +114,11 @@ def test_it_says_if_the_space_is_not_free_yet(hive, program, deliver, recording,
     assert result.code == 0 and result.out.endswith(" is free.\n") and not one.exists(), result
 
 
-def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card, tmp_path):
+def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card):
     stub = hive()
     files = deliver(stub)
     state = program.state
-    state.rename(tmp_path / "hidden")
+    state.rename(state.with_name("hidden"))
     result = program.run("clean", card, "--keep-free", "1k")
     assert (result.code, result.out, result.err) == (0, "", "") and stub.requests == [], result
     assert all(file.exists() for file in files) and not state.exists()

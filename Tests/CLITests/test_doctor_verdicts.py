@@ -5,7 +5,6 @@ from namespaces import alone, hosts
 from pages import NGINX_413, answer
 from program import private
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
-from test_doctor_limits import gateway  # noqa: F401
 from test_full_disks import fill, small_disk  # noqa: F401
 
 NGINX_405 = NGINX_413.replace("413 Request Entity Too Large", "405 Not Allowed")
@@ -31,16 +30,6 @@ def site(form=UNLABELLED, OPTIONS=OFFER, creation=NO_LENGTH, PATCH=NO_UPLOAD, ov
 
 
 # Whether GigHive answers.
-
-
-def test_a_php_program_that_fails(hive, examine):
-    page = "<br />\n<b>Fatal error</b>:  Uncaught PDOException: Connection refused in /var/www/Db.php:12<br />\n"
-    result = examine(hive(answer=answer("200 OK", page, ("Server", "Apache"))).url, *USER, "--json")
-    event = found(result, "credentials")
-    assert failures(result) == ["credentials"] and "error log" in event["remedy"], event
-    assert event["answer"]["author"] == "php-error" and "PDOException" in event["answer"]["body"]
-    problem = "PHP failed (200): Fatal error: Uncaught PDOException: Connection refused in /var/www/Db.php:12."
-    assert problem in event["message"]
 
 
 def test_redirects_are_followed_as_by_an_upload(hive, examine):

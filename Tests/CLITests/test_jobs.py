@@ -101,7 +101,7 @@ CREATION_AND_ONE = (1 << 20) + 1
 @pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
 def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
     hive = any_hive(*faults)
-    result = program.send(hive, *files(16, 8_000_000), *TUS, "-j", "16", measure=True).check()
+    result = program.send(hive, *files(16), *TUS, "-j", "16", "-v", measure=True).check()
     check_memory(program, result, peak_kib(hive) + MORE_KIB)
 
 

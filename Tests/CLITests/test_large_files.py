@@ -32,7 +32,7 @@ def check_memory(program, result, limit):
 @pytest.mark.large
 def test_5_gigabytes_are_sent_in_6_megabytes_of_memory(hive, program, post, sparse):
     stub = hive(discard=True)
-    result = post(stub, sparse(5_000_000_001), measure=True).check()
+    result = post(stub, sparse(5_000_000_001), "-v", measure=True).check()
     request = stub.wait_for(1)[0]
     assert request.body_bytes == request.content_length > 5_000_000_001
     check_memory(program, result, PEAK_KIB_HTTP)
@@ -52,5 +52,5 @@ def test_an_announced_length_beyond_4_gigabytes_is_exact(hive, post, sparse):
 def test_a_slow_server_does_not_make_the_program_keep_more(any_hive, program, recording, kind):
     """Everything between disk and socket fills up then. GigHive's answer is compared with a digest."""
     hive = any_hive("slow-read=30e6")
-    result = getattr(program, kind)(hive, recording(24_000_000), measure=True).check()
+    result = getattr(program, kind)(hive, recording(24_000_000), "-v", measure=True).check()
     check_memory(program, result, peak_kib(hive))

@@ -98,8 +98,7 @@ def test_a_malformed_seen_member_is_refused(hive, send, rec, listed, wrong):
 
 
 @pytest.mark.parametrize("line, part", [
-    ("{", "not JSON (at byte 2)"), ("[]", "not a JSON object"), ("{}", "no \"file\""), ('{"file": ""}', "\"file\" has an invalid value"),
-    ('{"file": "a", "file": "b"}', "\"file\" occurs twice"), ('{"file": "a", "server": "http://x"}', "server is not allowed here"),
+    ("{", "not JSON (at byte 2)"), ('{"file": "a", "server": "http://x"}', "server is not allowed here"),
     ('{"file": "a", "lable": "x"}', "Did you mean label?"),
     ('{"file": "a", "label": "' + "x" * 70_000 + '"}', "longer than 65536 bytes"),
 ], ids=lambda text: text[:20])

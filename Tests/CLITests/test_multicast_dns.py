@@ -76,28 +76,20 @@ def test_a_network_with_one_version_of_ip_is_enough(sent, family):
     assert len(requests) == 1
 
 
-@pytest.mark.parametrize("option, kind", [("--ipv4", A), ("--ipv6", AAAA)])
-def test_only_the_wanted_addresses_are_asked_for_and_taken(sent, option, kind):
+def test_only_the_wanted_addresses_are_asked_for_and_taken(sent):
     both = [record(NAME, THEIRS), record(NAME, THEIR_IPV6)]
     server = Server(lambda query: [response(query, *both)])
-    result, _ = sent(server, option, host="0.0.0.0" if kind == A else "::")
+    result, _ = sent(server, "--ipv4")
     assert result.code == 0, result
-    assert {query.kind for query in server.queries} == {kind}
+    assert {query.kind for query in server.queries} == {A}
     assert len(learned(result)) == 1
 
 
 # MARK: What is no answer
 
 
-@pytest.mark.parametrize(
-    "answer", [
-        lambda query: [],
-        lambda query: [response(query, record(NAME, THEIRS), id_=query.id ^ 1)],
-        lambda query: [response(query, record(NAME, address)) for address in ("127.0.0.1", "224.0.0.1", "::1")],
-    ],
-    ids=["none", "id", "nobody's"])  # fmt: skip
-def test_other_packets_are_ignored_and_the_error_names_the_interfaces(sent, answer):
-    result, requests = sent(Server(answer), *SOON)
+def test_other_packets_are_ignored_and_the_error_names_the_interfaces(sent):
+    result, requests = sent(Server(lambda query: [response(query, record(NAME, THEIRS), id_=query.id ^ 1)]), *SOON)
     assert result.code == 4, result
     assert f"no such host: {NAME}: no answer to multicast DNS on lan0; " in result.err
     assert learned(result) == [] and requests == []
@@ -131,13 +123,6 @@ def test_the_network_comes_first(sent, tmp_path):
     result, requests = sent(Server(gives(THEIRS)), before=lambda: hosts(tmp_path / "hosts", f"192.168.77.9 {NAME}"))
     assert result.code == 0, result
     assert len(requests) == 1 and "192.168.77.9" not in result.err
-
-
-@pytest.mark.parametrize("name", ["gighive.test", "x.localhost"])
-def test_no_other_name_is_asked_for(sent, tmp_path, name):
-    server = Server(gives(THEIRS))
-    sent(server, *SOON, name=name, before=lambda: hosts(tmp_path / "hosts", f"{THEIRS} {name}"))
-    assert server.queries == []
 
 
 def test_a_proxy_can_have_such_a_name(sent):

@@ -100,9 +100,9 @@ def test_a_hook_that_ignores_sigterm_does_not_outlive_the_watcher(hive, rec, wat
         wait_until(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), 10)
 
 
-@pytest.mark.long
+@pytest.mark.large
 def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, rec, watch, tmp_path, hook):
-    """A minute, and five seconds more for one that ignores SIGTERM."""
+    """A minute, and five seconds more for one that ignores SIGTERM: HookDeadlineTests in virtual time."""
     term = hook.directory / "term"
     hangs = f'''case $GIGHIVE_EVENT_KIND in started)
   trap 'echo asked >> "{term}"' TERM

@@ -164,16 +164,3 @@ def test_each_state_directory_has_its_own_watcher(hive, program, watch, rec, tmp
     second = wait_for_status(program, options=["--state-dir", tmp_path / "other state"])
     assert first["groups"][0]["directories"][0]["directory"] == str(rec)
     assert second["groups"][0]["directories"][0]["directory"] == str(other)
-
-
-@pytest.mark.long
-def test_nothing_is_written_while_nothing_changes(hive, program, watch, recording, rec, tmp_path):
-    stub = hive()
-    runtime = tmp_path / "runtime"
-    runtime.mkdir()
-    recording(50_000, "one.wav", directory=rec)
-    watch(stub, env={"RUNTIME_DIRECTORY": str(runtime)})
-    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 1)
-    before = (runtime / "status.json").stat().st_ino
-    time.sleep(7)
-    assert (runtime / "status.json").stat().st_ino == before

@@ -78,8 +78,8 @@ def test_thousands_of_records_take_no_memory(hive, program, recording):
         id, path = f"{number:08x}", f"/recordings/{number:05}.mp4"
         write_record(program.state, {**delivered, "file": path, "inode": str(10**9 + number), "id": id})
         (program.state / f"{id}.lock").touch()
-    resumed = program.run("resume", "--all", env=PASSWORD, measure=True)
-    for result in (resumed, program.send(stub, *TUS, other, measure=True)):
+    resumed = program.run("resume", "--all", "-v", env=PASSWORD, measure=True)
+    for result in (resumed, program.send(stub, *TUS, other, "-v", measure=True)):
         assert result.code == 0, result
         check_memory(program, result, PEAK_KIB_HTTP)
 

@@ -269,7 +269,7 @@ def test_after_a_refused_password_the_log_and_the_status_name_the_restart(board,
             text = " ".join(board.run("status").out.split())
             return text if "PAUSED" in text else None
 
-        status = wait_until(shown, 30, what="the pause in the status")
+        status = wait_until(shown, 30, what="the pause in the status", longest_pause=0.25)
         running.signal(signal.SIGTERM)
         running.wait()
         return text, status

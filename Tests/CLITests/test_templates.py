@@ -68,13 +68,11 @@ def test_the_name_of_the_directory_is_found_whatever_the_path(hive, run, rec):
     assert [form["label"] for form in forms(stub)] == ["rec", "night", "night", "rec", "rec"]
 
 
-@pytest.mark.parametrize("label, parts", [
-    ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {path}, {dir}, {date}, {time}, {mtime:rfc3339}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
-def test_a_malformed_template_is_a_usage_error(hive, send, recording, label, parts):
+def test_a_malformed_template_is_a_usage_error(hive, send, recording):
     stub = hive()
-    result = send(stub, recording(), "--label", label)
-    assert result.code == 2 and all(part in result.err for part in ["--label: ", *parts]), result
-    assert stub.requests == []
+    result = send(stub, recording(), "--label", "{stme}")
+    words = "--label: unknown placeholder {stme}; use {name}, {stem}, {path}, {dir}, {date}, {time}, {mtime:rfc3339}, {host}"
+    assert result.code == 2 and words in result.err and stub.requests == [], result
 
 
 def test_resuming_sends_the_same_values(hive, program, recording):
@@ -155,11 +153,6 @@ def test_a_camera_without_a_clock_gets_todays_date(hive, run, rec):
     run("send", "-r", "rec", "--server", stub.url, "--label", "x", **UTC).check()
     days.append(datetime.datetime.now(datetime.timezone.utc).date())
     assert stub.recordings[0].event_date in map(str, days)
-
-
-@pytest.mark.parametrize("option, value", [("day-starts", "6:00"), ("day-starts", "24:00"), ("event-date", "yesterday")])
-def test_a_malformed_date_or_time_is_a_usage_error(hive, send, recording, option, value):
-    assert send(hive(), recording(), f"--{option}", value).code == 2
 
 
 # MARK: Files beside recordings

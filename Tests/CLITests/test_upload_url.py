@@ -138,12 +138,6 @@ def test_resume_reads_the_url_again(hive, program, recording, tmp_path):
     assert stub.uploads[1].sha256 == sha256(file)
 
 
-@pytest.mark.parametrize("content, message", [("nothing", "not an http or https URL"), ("", "has an empty first line")])
-def test_a_file_without_a_url_is_named_and_not_quoted(run, recording, tmp_path, content, message):
-    result = run("send", recording(1000), "--upload-url-file", private(tmp_path / "url", content))
-    assert result.code == 2 and message in result.err and "nothing" not in result.err, result
-
-
 # MARK: --trust-origin
 
 

@@ -10,7 +10,7 @@ from program import private, wait_until
 from records import only_record
 from test_after_interruptions import write_journal
 from uploads import of_kind
-from watching import configure, got, has, has_bytes, times_sent, wait_for_status, write
+from watching import configure, got, has, has_bytes, section, times_sent, wait_for_status, write
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]
@@ -30,7 +30,7 @@ def halfway(hive, watch, rec):
 
 
 def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
-    stub = hive("PATCH/slow-read=1000000@1")
+    stub = hive("PATCH/slow-read=2000000@1")
     secret = write(tmp_path / "secret.wav")
     first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
     watching = watch(stub, *TUS, "--set", "order=name")
@@ -46,7 +46,7 @@ def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp
 
 
 def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_link(hive, watch, rec, tmp_path):
-    stub = hive("PATCH/slow-read=1000000@1")
+    stub = hive("PATCH/slow-read=2000000@1")
     first = write(rec / "sw" / "a.wav", SIZE)
     for name in ("b.wav", "c.wav"):
         write(rec / "sw" / name)
@@ -102,7 +102,7 @@ def test_a_killed_worker_costs_one_retry(halfway):
 
 @pytest.mark.long
 def test_a_stopped_worker_is_reported_and_continued_by_sighup(hive, watch, rec, program):
-    stub = hive("PATCH/slow-read=1000000@1")
+    stub = hive("PATCH/slow-read=2000000@1")
     file = write(rec / "a.wav", SIZE)
     watching = watch(stub, *TUS)
     has_bytes(stub, 500_000)
@@ -172,23 +172,26 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "content"), [("password", "{}"), (".netrc", "machine 127.0.0.1 login uploader password {}")])
-def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path, name, content):
+def test_wrong_credentials_pause_until_their_file_changes(hive, watch, tmp_path):
     stub = hive()
-    file = private(tmp_path / name, content.format("wrong"))
-    files = [write(rec / f"{name}.wav", 2_000_000) for name in "abc"]
-    options = ["--netrc"] if name == ".netrc" else ["--password-file", file]
-    watching = watch(stub, *options, env={"HOME": str(tmp_path)})
-    watching.says("Nothing is sent until this is fixed")
+    contents = {tmp_path / "password": "{}", tmp_path / ".netrc": "machine 127.0.0.1 login uploader password {}"}
+    for file, content in contents.items():
+        private(file, content.format("wrong"))
+    files = [write(tmp_path / directory / f"{name}.wav", 2_000_000) for directory in ("one", "two") for name in "abc"]
+    text = f"server = {stub.url}\nlabel = {{stem}}\n"
+    text += section(tmp_path / "one", user="uploader", password_file=tmp_path / "password") + section(tmp_path / "two", netrc="yes")
+    config = private(tmp_path / "watch.conf", text)
+    watching = watch(None, "--config", config, named=False, env={"HOME": str(tmp_path), "GIGHIVE_PASSWORD": None})
+    watching.says("Nothing is sent until this is fixed", count=2)
     watching.idle()
-    # The first one, and what the worker had been given already.
-    assert len(stub.requests) <= 3 and stub.recordings == []
-    private(file, content.format("secret"))
+    # The first one of each, and what the workers had been given already.
+    assert len(stub.requests) <= 6 and stub.recordings == []
+    for file, content in contents.items():
+        private(file, content.format("secret"))
     has(stub, *files, seconds=60)
-    watching.says("the destination works again.")
+    watching.says("the destination works again.", count=2)
     watching.stop()
-    assert watching.log.count("Nothing is sent until this is fixed") == 1
+    assert watching.log.count("Nothing is sent until this is fixed") == 2
     assert "secret" not in watching.log
 
 
@@ -219,12 +222,13 @@ def test_a_recording_that_may_be_stored_is_not_sent_again(hive, watch, program, 
     assert times_sent(stub) == 2 and file.exists() and other.exists()
 
 
+def has_sent(stub, count: int) -> None:
+    wait_until(lambda: len(of_kind(stub, "multipart")) == count, 20, f"{count} attempts")
+
+
 def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, rec):
     stub = hive("multipart/status=400")
     file = write(rec / "a.wav")
-
-    def times() -> int:
-        return len(of_kind(stub, "multipart"))
 
     for count in range(2):
         watching = watch(stub)
@@ -232,15 +236,15 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
         (entry,) = shown["groups"][0]["set_aside"]
         assert "400" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
         watching.stop() if count else watching.kill()
-    assert times() == 1 and watching.log.count("set aside") == 1
+    assert len(of_kind(stub, "multipart")) == 1 and watching.log.count("set aside") == 1
     # Other options may be what it needs.
     watching = watch(stub, "--field", "notes=n")
-    wait_until(lambda: times() == 2, 20, "another attempt")
+    has_sent(stub, 2)
     watching.stop()
     with open(file, "ab") as more:
         more.write(b"fixed")
     watching = watch(stub, "--field", "notes=n")
-    wait_until(lambda: times() == 3, 20, "another attempt")
+    has_sent(stub, 3)
     watching.stop()
 
 
@@ -252,18 +256,19 @@ def test_a_recording_that_was_sent_three_times_without_success_waits_and_status_
     form = ["--protocol", "multipart"]
     for _ in range(3):
         assert program.send(stub, file, *form, retries=0).code == 9
-    for is_second in (False, True):
-        watching = watch(stub, *form)
-        found = wait_for_status(program, lambda found: found["groups"][0]["postponed_count"] == 1)
-        (entry,) = found["groups"][0]["postponed"]
-        assert "500" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
-        assert len(of_kind(stub, "multipart")) == 4
-        if not is_second:
-            watching.stop()
+    once = watch(stub, *form)
+    has_sent(stub, 4)
+    once.idle()
+    once.stop()
+    watching = watch(stub, *form)
+    found = wait_for_status(program, lambda found: found["groups"][0]["postponed_count"] == 1)
+    (entry,) = found["groups"][0]["postponed"]
+    assert "500" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
     assert "postponed  1 recording" in program.run("status").out
+    assert len(of_kind(stub, "multipart")) == 4
     os.kill(watching.pid, signal.SIGHUP)
-    wait_for_status(program, lambda found: found["groups"][0]["failed_count"] == 1)
-    assert len(of_kind(stub, "multipart")) == 5
+    has_sent(stub, 5)
+    watching.idle()
     stub.set_faults()
     os.kill(watching.pid, signal.SIGHUP)
     has(stub, file)

@@ -159,7 +159,7 @@ def test_an_unreachable_server_is_tried_at_once_when_the_route_is_back(hive, pro
         watching.idle()
         command("ip", "link", "set", "lan0", "down")
         second = write(rec / "b.wav")
-        waits = lambda found: found["groups"][0]["state"] == "unreachable" and seconds(found["groups"][0]["next_retry"]) > now() + 12
+        waits = lambda found: found["groups"][0]["state"] == "unreachable" and seconds(found["groups"][0]["next_retry"]) > now() + 6
         planned = seconds(wait_for_status(program, waits, seconds=300)["groups"][0]["next_retry"])
         watching.idle()
         command("ip", "link", "set", "lan0", "up")

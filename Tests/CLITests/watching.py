@@ -75,7 +75,8 @@ def wait_for_status(program, condition=lambda found: True, options=(), seconds: 
         found = status(program, *options)
         return found if "groups" in found and condition(found) else None
 
-    return wait_until(shown, seconds, "the status")
+    # Each look runs the program.
+    return wait_until(shown, seconds, "the status", longest_pause=0.25)
 
 
 def write(path: Path, size: int = 1000) -> Path:

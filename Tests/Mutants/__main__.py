@@ -21,12 +21,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="how many are tested at once")
     parser.add_argument("--again", action="store_true", help="also those that survived before")
     parser.add_argument("--all", action="store_true", help="also after a test has failed: which tests kill nothing?")
+    parser.add_argument("--build", action="store_true", help="only the program that finds mutants")
     parser.add_argument("--list", action="store_true", help="only show what is drawn")
     options = parser.parse_args()
 
     directory = ROOT / ".build/mutants"
     directory.mkdir(parents=True, exist_ok=True)
-    found = finding.find(ROOT, finding.compile_generator(directory), options.areas)
+    generator = finding.compile_generator(directory)
+    if options.build:
+        return
+    found = finding.find(ROOT, generator, options.areas)
     known = results.Results(directory / ("all.jsonl" if options.all else "results.jsonl"))
     if options.again:
         known.forget_survivors()
