@@ -1,7 +1,12 @@
-"""`--live`: recordings that are sent while they are made. What the machine does with parts: Transcripts/put/growing.txt."""
+"""`--live`: recordings that are sent while they are made. What the machine does with parts: Transcripts/put/growing.txt.
+
+LIVE_ROUNDS=100 plays that many recordings with kills for each server."""
 
 import os
+import random
 import signal
+import subprocess
+import threading
 import time
 
 import pytest
@@ -152,6 +157,53 @@ def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
     send(server).wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
     assert server.sent() == [2, 3, 4, 5, 6, 1]
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
+def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
+    chance = random.Random(seed)
+    kills, lost, rewritten = 0, 0, 0
+    losing = chance.random() < 0.5
+
+    def before(request):
+        nonlocal lost
+        if losing and chance.random() < 0.1:
+            lost += 1
+            request.close_connection = True
+            raise ConnectionAbortedError
+    server.stub.before = before
+
+    def record():
+        nonlocal rewritten
+        for _ in range(chance.randrange(4, 14)):
+            recorder.write(chance.randrange(1, 6 * MIB))
+            if chance.random() < 0.3:
+                recorder.rewrite(chance.randrange(recorder.path.stat().st_size), 1)
+                rewritten += 1
+            time.sleep(chance.random() / 5)
+        recorder.rewrite(0, 44)
+        if chance.random() < 0.3:
+            recorder.path.with_name("new.wav").write_bytes(b"x")  # Others do not matter.
+        recorder.end()
+    recording = threading.Thread(target=record)
+    recording.start()
+    while recording.is_alive() or chance.random() < 0.5:
+        running = send(server, retries=2)
+        try:
+            running.process.wait(chance.random() * 2)
+        except subprocess.TimeoutExpired:
+            running.signal(signal.SIGKILL)
+            kills += 1
+        running.wait()
+        if server.stored():
+            break
+    recording.join()
+    if not server.stored():
+        server.stub.before = lambda request: None
+        send(server, retries=5).wait().check()
+    content = recorder.path.read_bytes()
+    assert server.stored() == {"a.wav": content} and not server.parts()
+    assert len(server.sent()) <= -(-len(content) // PART) + kills + lost + 2 * rewritten + 1
 
 
 def test_a_server_that_fails_for_a_while_costs_nothing(server, send, recorder):
