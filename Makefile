@@ -205,6 +205,10 @@ sanitize-%: sanitizer-%
 bench: static ## compare the speed with other clients and write docs/measured/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
+.PHONY: livebench
+livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, and print how soon it arrives (six minutes)
+	$(PYTHON) -B Tests/Bench/live --binary $(STATIC)
+
 # Debian's packages for the other architectures, unpacked but not installed.
 $(BUILD)/sysroot/%/versions: | setup
 	Sources/Packaging/sysroot $(@D) $* $(BUILD)/debian

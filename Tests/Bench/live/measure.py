@@ -1,0 +1,184 @@
+"""One recording, sent while it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from s3 import ENVIRONMENT, S3Stub
+
+from .recorders import Recorder
+
+SETTLE_SECONDS = 1.0
+HANGS_AFTER_SECONDS = 60
+KILLED_AFTER_BYTES = 24 << 20
+CHUNK = 64 << 10
+LONG = 32_000_000
+"""Of such a recording, parts must arrive before its end."""
+
+
+@dataclass(frozen=True)
+class Result:
+    recorder: Recorder
+    length: int
+    twice: int
+    """Bytes of parts that were sent again."""
+    early: int
+    """Bytes of parts that had arrived when the recorder ended."""
+    all_but_first: float
+    """Seconds from the recorder's end until the server had everything but the first part, without the settle time."""
+    delivered: float
+    """The same until the program's end."""
+    is_delivered: bool
+    is_same: bool
+    is_playable: bool
+    is_playable_killed: bool
+    """Whether a recording plays whose recorder was killed (-9)."""
+    message: str
+    """Why it was not delivered."""
+
+    @property
+    def problem(self) -> str | None:
+        if not self.is_delivered:
+            return f"not delivered: {self.message}"
+        if not self.is_same:
+            return "other bytes"
+        if not self.is_playable:
+            return "does not open"
+        return None if self.early or self.length < LONG else "nothing arrived before the end"
+
+    def row(self) -> str:
+        verdict = f" **{self.problem}**" if self.problem else ""
+        return (f"| {self.recorder.name} | {self.recorder.format}{verdict} | {self.length / 1e6:.0f} MB | {self.early / 1e6:.0f} MB "
+                f"| {self.twice / 1e6:.1f} MB | {max(0.0, self.all_but_first):.1f} s | {max(0.0, self.delivered):.1f} s | {'yes' if self.is_playable_killed else 'no'} |")
+
+
+HEAD = """| recorder | format | length | there before the end | sent again | all but the first part | delivered | opens if the recorder was killed |
+| --- | --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def measure(binary: Path, recorder: Recorder, material: Path, rate: float) -> Result:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        stub, arrivals = S3Stub(), []
+        try:
+            # Called once a request has been read to its end.
+            stub.before = lambda request: arrivals.append(
+                (time.monotonic(), request.command, request.path, request.headers["Content-Length"]))
+            file = directory / f"recording.{recorder.suffix}"
+            ended, done, code, message = _record(binary, recorder, material, rate, file, stub.url)
+            stored = [content for content, _ in stub.objects.values()]
+        finally:
+            stub.stop()
+        parts = [(moment, int(number[1]), int(length)) for moment, command, path, length in arrivals
+                 if command == "PUT" and (number := re.search(r"partNumber=(\d+)", path))]
+        length = file.stat().st_size
+        arrived = directory / f"arrived.{recorder.suffix}"
+        arrived.write_bytes(stored[0] if stored else b"")
+        return Result(
+            recorder, length, twice=sum(size for *_, size in parts) - length,
+            early=sum(size for moment, _, size in parts if moment < ended),
+            all_but_first=max((moment for moment, number, _ in parts if number != 1), default=done) - ended - SETTLE_SECONDS,
+            delivered=done - ended - SETTLE_SECONDS, is_delivered=code == 0, is_same=_sha256(file) == _sha256(arrived),
+            is_playable=plays(arrived), is_playable_killed=plays(_killed(recorder, material, directory)), message=message)
+
+
+def _record(binary: Path, recorder: Recorder, material: Path, rate: float, file: Path, url: str) -> tuple[float, float, int, str]:
+    """When the recorder and the program ended, and how."""
+    log = file.with_name("recorder.log")
+    with log.open("wb") as said, subprocess.Popen(recorder.command(file), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
+        feeding = threading.Thread(target=_feed, args=(recording, material, rate), daemon=True)
+        feeding.start()
+        sending = None
+        try:
+            give_up = time.monotonic() + HANGS_AFTER_SECONDS
+            while not file.exists() and time.monotonic() < give_up:
+                time.sleep(0.01)
+            sending = subprocess.Popen(
+                [binary, "send", file, "--s3", "s3://bucket/", "--s3-endpoint", url, "--live", "--settle", f"{SETTLE_SECONDS:g}s", "--json",
+                 "--config", "", "--state-dir", file.parent / "state"],
+                env={"PATH": os.environ["PATH"], "HOME": str(file.parent), **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            out = _Reader(sending)
+            if recording.wait(timeout=material.stat().st_size / rate + HANGS_AFTER_SECONDS):
+                raise RuntimeError(f"{recorder.name} ended with {recording.returncode}: {log.read_text(errors='replace')}")
+            ended = time.monotonic()
+            sending.wait(timeout=HANGS_AFTER_SECONDS)
+            done = time.monotonic()
+            return ended, done, sending.returncode, out.message()
+        finally:
+            for process in (recording, sending):
+                if process and process.poll() is None:
+                    process.kill()
+
+
+class _Reader(threading.Thread):
+    """Takes what the program prints, so that it never waits."""
+
+    def __init__(self, process: subprocess.Popen):
+        super().__init__(daemon=True)
+        self._process = process
+        self._out = self._err = b""
+        self.start()
+
+    def run(self) -> None:
+        self._out = self._process.stdout.read()
+        self._err = self._process.stderr.read()
+
+    def message(self) -> str:
+        """Of a failure."""
+        self.join(HANGS_AFTER_SECONDS)
+        if self._process.returncode == 0:
+            return ""
+        last = json.loads(self._out.splitlines()[-1]) if self._out else {}
+        return str(last.get("message") or self._err.decode(errors="replace"))
+
+
+def _feed(recording: subprocess.Popen, material: Path, rate: float, length: int | None = None) -> None:
+    """Writes the material, or its beginning, to the recorder at this rate, in bytes a second."""
+    began, count = time.monotonic(), 0
+    try:
+        with material.open("rb") as source:
+            while (length is None or count < length) and (chunk := source.read(CHUNK)):
+                recording.stdin.write(chunk)
+                count += len(chunk)
+                time.sleep(max(0.0, began + count / rate - time.monotonic()))
+        if length is None:
+            recording.stdin.close()
+    except BrokenPipeError:
+        pass  # It has ended. Its exit code says why.
+
+
+def _killed(recorder: Recorder, material: Path, directory: Path) -> Path:
+    """A recording whose recorder was killed."""
+    file = directory / f"killed.{recorder.suffix}"
+    recording = subprocess.Popen(recorder.command(file), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _feed(recording, material, 32e6, KILLED_AFTER_BYTES)
+    recording.send_signal(signal.SIGKILL)
+    recording.wait()
+    try:
+        recording.stdin.close()
+    except BrokenPipeError:
+        pass
+    return file
+
+
+def plays(file: Path) -> bool:
+    """Whether ffprobe opens the file, and finds something to play."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", str(file)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=HANGS_AFTER_SECONDS, check=False)
+    return done.returncode == 0 and any(int(count) > 0 for count in re.findall(r"\d+", done.stdout))
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

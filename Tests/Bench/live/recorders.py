@@ -1,0 +1,103 @@
+"""The recorders, and what they record: raw material that comes through a pipe, as from a camera or a sound card."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGES = ["ffmpeg", "flac", "gstreamer1.0-plugins-bad", "gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good",
+            "gstreamer1.0-tools", "lame", "sox"]
+
+SOUND_BYTES_PER_SECOND = 8 * 3 * 176_400
+"""Eight channels of 24 bits at 176.4 kHz: as much as the picture."""
+
+SOUND_BLOCK = 8 * 3 * 32_768
+
+RAW = ["-f", "s24le", "-ar", "176400", "-ac", "8", "-i", "-"]
+FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
+SOUND = [*FFMPEG, *RAW]
+PICTURE = [*FFMPEG, "-f", "matroska", "-i", "-", "-c", "copy"]
+GSTREAMER = ["gst-launch-1.0", "-q", "-e", "fdsrc", "fd=0", "blocksize=65536", "!"]
+
+
+@dataclass(frozen=True)
+class Recorder:
+    name: str
+    format: str
+    suffix: str
+    material: str
+    arguments: list[str]
+    """Without the file to write, which is the last one, or `location=FILE` of GStreamer."""
+
+    def command(self, file: Path) -> list[str]:
+        return [*self.arguments, f"location={file}" if self.arguments[0] == GSTREAMER[0] else str(file)]
+
+
+def _pictures(muxer: str) -> list[str]:
+    """GStreamer with this muxer."""
+    return [*GSTREAMER, "matroskademux", "name=d", "d.video_0", "!", "queue", "!", "h264parse", "!", "m.", "d.audio_0", "!", "queue",
+            "!", "aacparse", "!", "m.", *muxer.split(), "name=m", "!", "filesink"]
+
+
+RECORDERS = [
+    Recorder("sox", "WAV", "wav", "sound", ["sox", "-t", "raw", "-r", "176400", "-c", "8", "-e", "signed", "-b", "24", "-"]),
+    Recorder("ffmpeg", "WAV", "wav", "sound", [*SOUND, "-c", "copy"]),
+    Recorder("GStreamer", "WAV", "wav", "sound", [
+        *GSTREAMER, "rawaudioparse", "format=pcm", "pcm-format=s24le", "sample-rate=176400", "num-channels=8", "!", "wavenc", "!",
+        "filesink"]),
+    Recorder("ffmpeg", "RF64", "wav", "sound", [*SOUND, "-c", "copy", "-rf64", "always"]),
+    Recorder("ffmpeg", "W64", "w64", "sound", [*SOUND, "-c", "copy"]),
+    Recorder("flac", "FLAC", "flac", "sound", [
+        "flac", "-s", "-0", "--lax", "-f", "--endian=little", "--sign=signed", "--channels=8", "--bps=24", "--sample-rate=176400", "-",
+        "-o"]),
+    Recorder("ffmpeg", "Ogg (FLAC)", "ogg", "sound", [*SOUND, "-c", "flac", "-compression_level", "0", "-strict", "-2"]),
+    Recorder("ffmpeg", "MP3", "mp3", "mp3", [*FFMPEG, "-f", "mp3", "-i", "-", "-c", "copy"]),
+    Recorder("lame", "MP3", "mp3", "sound", ["lame", "--quiet", "-q", "9", "-b", "320", "-r", "-s", "44.1", "--bitwidth", "16", "-"]),
+    Recorder("ffmpeg", "MP4", "mp4", "picture", PICTURE),
+    Recorder("GStreamer", "MP4", "mp4", "picture", _pictures("mp4mux")),
+    Recorder("ffmpeg", "MP4, `+faststart`", "mp4", "picture", [*PICTURE, "-movflags", "+faststart"]),
+    Recorder("ffmpeg", "MP4, fragmented", "mp4", "picture", [*PICTURE, "-movflags", "+frag_keyframe+empty_moov"]),
+    Recorder("ffmpeg", "MOV", "mov", "picture", PICTURE),
+    Recorder("GStreamer", "MOV, index reserved", "mov", "picture", _pictures(
+        "qtmux reserved-max-duration=600000000000 reserved-moov-update-period=1000000000")),
+    Recorder("ffmpeg", "MKV", "mkv", "picture", PICTURE),
+    Recorder("GStreamer", "MKV", "mkv", "picture", _pictures("matroskamux")),
+    Recorder("ffmpeg", "MPEG-TS", "ts", "picture", PICTURE),
+    Recorder("ffmpeg", "AVI", "avi", "picture", [*PICTURE, "-bsf:v", "h264_mp4toannexb"]),
+    Recorder("GStreamer", "AVI", "avi", "picture", _pictures("avimux")),
+]
+
+
+def make_materials(directory: Path, length: int) -> dict[str, Path]:
+    """What is recorded, each `length` bytes or a little more, at 4.2 MB/s (32 Mbit/s); made once."""
+    directory.mkdir(parents=True, exist_ok=True)
+    made = {"sound": directory / f"sound-{length}.raw", "mp3": directory / f"sound-{length}.mp3",
+            "picture": directory / f"picture-{length}.mkv"}
+    seconds = length // SOUND_BYTES_PER_SECOND + 1
+    for name, file in made.items():
+        if not file.exists():
+            part = file.with_suffix(".part")
+            _make(name, part, length, seconds)
+            part.rename(file)
+    return made
+
+
+def _make(name: str, file: Path, length: int, seconds: int) -> None:
+    if name == "sound":
+        # Noise, so that FLAC does not make it smaller; whole samples of all channels, as flac demands.
+        with file.open("wb") as sound:
+            for _ in range(length // SOUND_BLOCK + 1):
+                sound.write(os.urandom(SOUND_BLOCK))
+    elif name == "mp3":
+        minute = subprocess.run(
+            [*FFMPEG, "-f", "lavfi", "-i", "anoisesrc=r=44100", "-t", "60", "-b:a", "320k", "-write_xing", "0", "-id3v2_version", "0",
+             "-f", "mp3", "-"], check=True, stdout=subprocess.PIPE).stdout
+        file.write_bytes(minute * (length // len(minute) + 1))
+    else:
+        subprocess.run(
+            [*FFMPEG, "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30,noise=alls=40:allf=t", "-f", "lavfi", "-i", "sine=r=48000",
+             "-t", str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-g", "30", "-b:v", "33M", "-minrate", "33M", "-maxrate", "33M",
+             "-bufsize", "33M", "-x264-params", "nal-hrd=cbr:force-cfr=1", "-c:a", "aac", "-b:a", "256k", "-f", "matroska", str(file)],
+            check=True)
