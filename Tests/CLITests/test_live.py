@@ -4,7 +4,9 @@ LIVE_ROUNDS=100 plays that many recordings with kills for each server."""
 
 import os
 import random
+import re
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -221,6 +223,52 @@ def test_a_server_that_fails_for_a_while_costs_nothing(server, send, recorder):
     recorder.end()
     running.wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and len(refused) == 2
+
+
+def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, send, recorder):
+    """While the first part, which is the last one, is on its way, or its response."""
+    poked = []
+
+    def before(request):
+        if request.command == "PUT" and re.search(r"(partNumber=|/)1$", request.path) and not poked:
+            if not isinstance(server, ToS3):
+                request.rfile = Late(request.rfile, PART - 700_000, poke)
+            else:
+                poke()
+
+    def poke():
+        time.sleep(0.3)  # The rest is in the buffers of both sockets.
+        with recorder.path.open("r+b") as file:
+            for offset in (PART - 200_000, MIB):
+                os.pwrite(file.fileno(), b"changed", offset)
+        poked.append(True)
+    if not isinstance(server, ToS3):
+        server.stub._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
+    server.stub.before = before
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.end()
+    running.wait().check()
+    assert poked and server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1, 1]
+
+
+class Late:
+    """A request's content, of which what comes after `length` bytes is read when `then` has returned."""
+
+    def __init__(self, file, length, then):
+        self.file, self.rest, self.then = file, length, then
+
+    def read1(self, count):
+        if self.rest <= 0 and self.then:
+            then, self.then = self.then, None
+            then()
+        data = self.file.read1(min(count, 1 << 16))
+        self.rest -= len(data)
+        return data
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
 
 
 def test_a_recording_that_gets_another_name_stays_the_same(server, send, recorder, program):

@@ -19,10 +19,16 @@ package struct RequestBody: Equatable, Sendable {
   /// The length of the range, in bytes, by the size of the file when it was opened.
   package let fileLength: Int64
   package let footer: [UInt8]
+  /// Whether what it contains becomes a part of a recording only with a later request, before which the file is examined.
+  private let isJoinedLater: Bool
   package private(set) var phase = Phase.header(sent: 0)
 
-  package init(header: [UInt8] = [], fileOffset: Int64 = 0, fileLength: Int64 = 0, footer: [UInt8] = []) {
+  package init(
+    header: [UInt8] = [], fileOffset: Int64 = 0, fileLength: Int64 = 0, footer: [UInt8] = [],
+    isJoinedLater: Bool = false
+  ) {
     self.header = header
+    self.isJoinedLater = isJoinedLater
     self.fileOffset = fileOffset
     self.fileLength = fileLength
     self.footer = footer
@@ -32,9 +38,9 @@ package struct RequestBody: Equatable, Sendable {
   /// The value of Content-Length.
   package var length: Int64 { Int64(header.count) + fileLength + Int64(footer.count) }
 
-  /// Whether its range of the file, or the part of it up to `sent`, ends at the end of a file of this size.
+  /// Whether its range of the file, or the part of it up to `sent`, ends at the end of a file of this size, and the server may store that.
   package func endsFile(of size: Int64, after sent: Int64? = nil) -> Bool {
-    fileLength > 0 && fileOffset + (sent ?? fileLength) == size
+    !isJoinedLater && fileLength > 0 && fileOffset + (sent ?? fileLength) == size
   }
 
   /// Copies as much framing into `space` as fits.

@@ -47,6 +47,8 @@ struct PartsTask: Sendable {
     case matching(Int, isJoined: Bool)
     /// The rest of the whole file's SHA-256.
     case digesting(isJoined: Bool)
+    /// Whether the file is still what was compared with the parts.
+    case examiningFile
     /// Whether something has the object's name, before the parts are joined. `isLost`: the server does not know the upload any more.
     case checking(isLost: Bool)
     /// Whether the server has all parts: it would not say so.
@@ -146,7 +148,7 @@ struct PartsTask: Sendable {
     case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
       .hashing, .putting, .growing, .ended, .matching, .failing:
       parts.total(in: size)
-    case .digesting, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
+    case .digesting, .examiningFile, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
     case .confirming, .proving, .stored: size + 2
     }
   }
@@ -204,6 +206,8 @@ struct PartsTask: Sendable {
           return offset + length + Limits.growingLag
         } ?? .max)
     case .ended: return .finished(.ended)
+    // Nothing of it is read.
+    case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
     case .hashing(let number), .matching(let number, _):
       let (offset, length) = parts.range(of: number, in: size)
       return .hash(.range(.sha256, offset: offset, length: length))
@@ -221,7 +225,7 @@ struct PartsTask: Sendable {
     case .listing(let number): return .ask(dialect.list(of: location, after: number))
     case .putting(let number, let sha256):
       let (offset, length) = parts.range(of: number, in: size)
-      let content = RequestBody(fileOffset: offset, fileLength: length)
+      let content = RequestBody(fileOffset: offset, fileLength: length, isJoinedLater: parts.areGrowing)
       return .ask(dialect.part(number, of: location, content: content, sha256: sha256))
     case .joining: return .ask(dialect.join(parts, of: location))
     default: return .ask(dialect.list(of: location, after: 0))
@@ -332,11 +336,14 @@ struct PartsTask: Sendable {
     } else if let number {
       state = dialect.checksParts || parts.areGrowing ? .hashing(number) : .putting(number, sha256: "")
     } else {
-      state = needsDigest ? .digesting(isJoined: false) : checkingOrJoining
+      state = needsDigest ? .digesting(isJoined: false) : examiningOrJoining
     }
   }
 
   private var needsDigest: Bool { computesSHA256 && sha256 == nil }
+
+  /// What was sent while it was made may have been changed while a part of it was on its way.
+  private var examiningOrJoining: State { parts.areGrowing ? .examiningFile : checkingOrJoining }
 
   /// What may be replaced is not looked at, unless a request may have replaced it already.
   private var checkingOrJoining: State { mayReplace && hasCreated ? verifyingOrJoining : .checking(isLost: false) }
@@ -385,7 +392,8 @@ struct PartsTask: Sendable {
       }
     case (.digesting(let isJoined), .wholeFile(let sha256, _)):
       self.sha256 = sha256
-      if isJoined { store(theirs: nil) } else { state = checkingOrJoining }
+      if isJoined { store(theirs: nil) } else { state = examiningOrJoining }
+    case (.examiningFile, .range): state = checkingOrJoining
     case (.comparing(let theirs), .wholeFile(let own, _)):
       guard theirs == own else {
         state = .looking
@@ -420,7 +428,8 @@ struct PartsTask: Sendable {
     case .joining: try receiveJoin(answer)
     case .confirming(let theirs): try receiveConfirmation(answer, theirs)
     case .proving: finish(theirs: dialect.examined(answer))
-    case .comparing, .unsupported, .examining, .hashing, .growing, .ended, .matching, .digesting, .failing, .stored:
+    case .comparing, .unsupported, .examining, .hashing, .growing, .ended, .matching, .digesting, .examiningFile,
+      .failing, .stored:
       break
     }
   }
@@ -612,7 +621,7 @@ struct PartsTask: Sendable {
     // It is delivered, and may be too large to be read in the server's time.
     case .proving: finish(theirs: nil)
     case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting, .growing,
-      .ended, .matching, .digesting, .checking, .verifying, .confirming, .failing, .stored:
+      .ended, .matching, .digesting, .examiningFile, .checking, .verifying, .confirming, .failing, .stored:
       break
     }
   }

@@ -61,7 +61,7 @@ final class FileHasher: Steppable {
   /// Reads one run.
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     guard offset < end else {
-      if hasRead { try verify() }
+      try verify()
       return nil
     }
     let length = Int(min(end - offset, Int64(buffers.runLength)))
@@ -80,8 +80,8 @@ final class FileHasher: Steppable {
 
   private func verify() throws(UploadError) {
     switch purpose {
-    case .wholeFileAgain: isStable = try source.isStable()
-    case .wholeFile, .beginning: isStable = try source.isUnchanged()
+    case .wholeFileAgain: if hasRead { isStable = try source.isStable() }
+    case .wholeFile, .beginning: if hasRead { isStable = try source.isUnchanged() }
     case .range: _ = try source.hasStatusChanged()
     }
   }

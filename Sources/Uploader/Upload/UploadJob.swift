@@ -115,9 +115,15 @@ final class UploadJob: Steppable {
   private func run(
     _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
   ) throws(UploadError) -> Wait? {
-    if let wait = try step(driver, ready, now) { return wait }
+    do throws(UploadError) {
+      if let wait = try step(driver, ready, now) { return wait }
+    } catch {
+      guard mayGrowAgain(after: error), case .ended(let former) = growth else { throw error }
+      end(growthOf: former)
+      (growth, state) = (nil, .growing(former))
+      return Wait(untilMilliseconds: now)
+    }
     if case .ended = driver.outcome {
-      request.upload = record?.record.id
       end(growthOf: file)
       // The driver keeps the record locked.
       return Wait(untilMilliseconds: now)
@@ -150,6 +156,12 @@ final class UploadJob: Steppable {
     }
     guard let removal else { return nil }
     return beginRemoval(removal, recording, file, isRecorded: isRecorded, now)
+  }
+
+  /// Whether a recording was written again after it had ended, and nothing of it is stored yet. Its parts are compared later.
+  private func mayGrowAgain(after error: UploadError) -> Bool {
+    guard case .file(_, let change) = error, change.isChange, change != .changedInTransit else { return false }
+    return record?.record.unfinished?.isGrowing ?? false
   }
 
   private func step(_ driver: UploadDriver, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
@@ -252,7 +264,10 @@ final class UploadJob: Steppable {
 
   private func end(growthOf file: SourceFile) {
     growth = .ended(file)
-    if let record { slots.end(recordID: record.record.id) }
+    if let record {
+      request.upload = record.record.id
+      slots.end(recordID: record.record.id)
+    }
     record = nil
     state = .opening(untilMilliseconds: nil)
   }
