@@ -253,6 +253,33 @@ def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, send,
     assert poked and server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1, 1]
 
 
+def test_parts_outlast_a_change_of_the_file_without_live(server, send, recorder, program):
+    recorder.write(3 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: saved(program) == [2, 3])
+    running.signal(signal.SIGKILL)
+    running.wait()
+    server.stub.before = lambda request: recorder.write(1) if re.search(r"(partNumber=|/)1$", request.path) else None
+    arguments = ["send", recorder.path, *server.options]
+    result = program.run(*arguments, env=server.env)
+    assert result.code == 3 and server.stored() == {} and {2, 3} <= set(saved(program)), result
+    server.stub.before = lambda request: None
+    recorder.end()
+    program.run(*arguments, env=server.env).check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == server.sent().count(3) == 1
+
+
+def test_a_link_to_a_recording_keeps_its_name(server, send, recorder, program):
+    (program.directory / "link.wav").symlink_to(recorder.path)
+    recorder.write(2 * PART + LAG)
+    running = send(server, file="link.wav")
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.end()
+    running.wait().check()
+    assert server.stored() == {"link.wav": recorder.path.read_bytes()}
+    assert only_record(program).document["file"] == str(program.directory / "link.wav")
+
+
 class Late:
     """A request's content, of which what comes after `length` bytes is read when `then` has returned."""
 
