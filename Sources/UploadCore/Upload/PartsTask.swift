@@ -18,7 +18,8 @@
 ///
 /// Then another task continues that upload with the file as it is: before it sends the first part, it compares the others with the file.
 ///
-///     … listing ──▶ hashing ⇄ putting ──▶ matching ──▶ hashing ⇄ putting (what differs, and the first one) ──▶ …
+///     … listing ──▶ hashing ⇄ putting ──▶ matching ──▶ hashing ⇄ putting (what differs, and the first one) ──▶ digesting
+///                                                                                     … checking ◀── examiningFile ◀──┘
 struct PartsTask: Sendable {
   private enum State: Sendable {
     /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
