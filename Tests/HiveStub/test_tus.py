@@ -79,7 +79,9 @@ def test_bad_metadata_is_refused(start, metadata):
     (["Upload-Length: 5", "Upload-Defer-Length: 1"], 400),
     (["Upload-Defer-Length: 2"], 400),
     (["Upload-Length: 11"], 413),
-    (["Upload-Length: 5", "Upload-Concat: partial"], 501),
+    (["Upload-Concat: whole"], 400),
+    (["Upload-Concat: final;"], 400),
+    (["Upload-Concat: final;/files/nothing"], 404),
 ])
 def test_creations_that_are_refused(start, headers, status):
     hive = start(tus_max_size=10)
@@ -283,3 +285,21 @@ def test_the_log_is_there_over_http(start):
     talk(hive, put(3, b"abc", "Connection: close\r\n"))
     entry, = inspect(hive.url, "requests")
     assert (entry["method"], entry["target"], entry["body_bytes"], entry["status"]) == ("PUT", "/upload", 3, 200)
+
+
+def test_partial_uploads_are_joined_and_stay(start):
+    hive = start()
+    urls = []
+    for content in (b"ab", b"cde"):
+        urls.append(create(hive, len(content), "Upload-Concat: partial"))
+        assert tus(urls[-1], "HEAD")["Upload-Concat"] == "partial"
+        joined = f"Upload-Concat: final;{urls[0]} {urls[-1].removeprefix(hive.url)}"
+        assert tus(hive.url + "/files/", "POST", joined).status == 400
+        patch(urls[-1], 0, content)
+    final = tus(hive.url + "/files/", "POST", joined, "Upload-Metadata: filename YS5tcDQ=")["Location"]
+    shown = tus(final, "HEAD")
+    assert shown["Upload-Offset"] == shown["Upload-Length"] == "5" and shown["Upload-Concat"].startswith("final;/files/")
+    assert patch(final, 5, b"f").status == 403 and len(hive.uploads) == 3
+    for url in urls:
+        assert tus(url, "DELETE").status == 204
+    assert hive.uploads[0].sha256 == hashlib.sha256(b"abcde").hexdigest()

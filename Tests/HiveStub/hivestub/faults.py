@@ -17,7 +17,7 @@ from .fault_arguments import BodyFault, EarlyStatus
 from .fault_kinds import KINDS, usage
 from .messages import Answer, Request, status_answer
 
-TUS_KINDS = ("create", "head", "patch", "terminate", "options")
+TUS_KINDS = ("create", "join", "head", "patch", "terminate", "options")
 SCOPES = ("tus", *TUS_KINDS, "finalize", "delete", "multipart", "asset", "media", "other")
 """Besides these, a scope may be a method in capitals; an overridden POST counts as what it stands for."""
 

@@ -69,6 +69,8 @@ class Site:
     def kind_of(self, request: Request) -> str:
         """What faults call it: see faults.SCOPES."""
         if _tus_base(request) is not None:
+            if request.header("Upload-Concat").startswith("final;"):
+                return "join"
             return _TUS_KINDS.get(request.effective_method, "other")
         if gighive.ASSET.fullmatch(request.path):
             return "asset"

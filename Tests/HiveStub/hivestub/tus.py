@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
 from typing import Iterator
+from urllib.parse import urlsplit
 
 from . import tus_messages as tus
 from .access import Access
@@ -20,7 +21,7 @@ from .tus_messages import refused
 from .tus_store import TusStore, Upload
 
 GIGHIVE_EXTENSIONS = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
-"""What GigHive's tusd announces. Concatenation is announced only: Upload-Concat is answered by 501."""
+"""What GigHive's tusd announces."""
 
 EXTENSIONS = (*GIGHIVE_EXTENSIONS, "expiration", "checksum")
 
@@ -120,17 +121,22 @@ class TusEndpoint(Endpoint):
     def _create(self, request: Request, body: Body) -> Answer:
         if not self._has("creation"):
             raise refused("ERR_METHOD_NOT_ALLOWED")
-        if request.header("Upload-Concat"):
-            raise refused("ERR_NOT_IMPLEMENTED")
-        length = tus.new_length(request, self._has("creation-defer-length"))
-        self._check_size(length or 0)
         header = request.header("Upload-Metadata")
         metadata = tus.metadata(header)
         carries_data = (
             self._has("creation-with-upload") and request.header("Content-Type") == tus.CONTENT_TYPE)
+        concat = request.header("Upload-Concat") if self._has("concatenation") else ""
+        if concat.startswith("final;"):
+            if carries_data:
+                raise refused("ERR_MODIFY_FINAL")
+            return self._join(self._parts(concat), header, metadata, request, body)
+        if concat not in ("", "partial"):
+            raise refused("ERR_INVALID_CONCAT")
+        length = tus.new_length(request, self._has("creation-defer-length"))
+        self._check_size(length or 0)
         if carries_data and length is not None and body.left > length:
             raise refused("ERR_UPLOAD_SIZE_EXCEEDED")
-        upload = self.store.create(length, header, metadata)
+        upload = self.store.create(length, header, metadata, concat)
         answer = tus.answer(201, ("Location", self._location(upload, request)))
         if carries_data:
             with self._locked(upload, body):
@@ -144,10 +150,32 @@ class TusEndpoint(Endpoint):
         self._announce_expiry(upload, answer)
         return answer
 
+    def _parts(self, concat: str) -> list[Upload]:
+        ids = [self.id_in(urlsplit(url).path) for url in concat.removeprefix("final;").split(" ")]
+        if not all(ids):
+            raise refused("ERR_INVALID_CONCAT")
+        parts = [self.store.find(id)[0] for id in ids]
+        if None in parts:
+            raise refused("ERR_UPLOAD_NOT_FOUND")
+        if not all(part.is_complete for part in parts):
+            raise refused("ERR_UPLOAD_NOT_FINISHED")
+        return parts
+
+    def _join(self, parts: list[Upload], header: str, metadata: dict[str, str], request: Request, body: Body) -> Answer:
+        length = sum(part.offset for part in parts)
+        self._check_size(length)
+        upload = self.store.create(length, header, metadata, "final;" + " ".join(part.path for part in parts))
+        for part in parts:
+            upload.append(part.data_path)
+        body.discard()
+        return tus.answer(201, ("Location", self._location(upload, request)))
+
     def _head(self, id: str, request: Request, body: Body) -> Answer:
         upload = self._find(id, request)
         with self._locked(upload, body, only_looks=True):
             answer = tus.answer(200, ("Cache-Control", "no-store"), ("Upload-Offset", str(upload.offset)))
+            if upload.concat:
+                answer.headers.append(("Upload-Concat", upload.concat))
             if upload.metadata_header:
                 answer.headers.append(("Upload-Metadata", upload.metadata_header))
             if upload.length is None:
@@ -227,6 +255,8 @@ class TusEndpoint(Endpoint):
             raise refused("ERR_MAX_SIZE_EXCEEDED")
 
     def _check_patch(self, upload: Upload, offset: int, request: Request) -> None:
+        if upload.concat.startswith("final;"):
+            raise refused("ERR_MODIFY_FINAL")
         if offset != upload.offset:
             raise refused("ERR_MISMATCHED_OFFSET")
         end = offset + (request.content_length or 0)

@@ -58,6 +58,11 @@ class Upload:
         return self._info["metadata"]
 
     @property
+    def concat(self) -> str:
+        """Upload-Concat: `partial`, or `final;` and the paths of the uploads that were joined; empty for others."""
+        return self._info.get("concat", "")
+
+    @property
     def expires(self) -> float | None:
         """Seconds since 1970, or None."""
         return self._info["expires"]
@@ -138,9 +143,10 @@ class TusStore:
         with self._lock:
             return list(self._uploads.values())
 
-    def create(self, length: int | None, metadata_header: str, metadata: dict[str, str]) -> Upload:
+    def create(self, length: int | None, metadata_header: str, metadata: dict[str, str], concat: str = "") -> Upload:
         self._folder.mkdir(parents=True, exist_ok=True)
-        info = {"length": length, "metadata_header": metadata_header, "metadata": metadata, "expires": None}
+        info = {"length": length, "metadata_header": metadata_header, "metadata": metadata, "expires": None,
+                "concat": concat}
         upload = Upload(self._folder, self.base, secrets.token_hex(16), info)
         upload.data_path.touch()
         upload.save()
