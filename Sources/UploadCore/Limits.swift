@@ -49,6 +49,9 @@ package enum Limits {
   package static let wantedPartCount: Int64 = 32
   /// After so many parts of a recording that grows, they are twice as long: all of them hold 858 GB.
   package static let growingPartsStep = 100
+  /// The same for uploads of a tus server: all of them hold 86 GB, and their URLs fit into a header field of 7 KiB.
+  package static let growingUploadsStep = 10
+  package static let growingPartsSteps = partCount / growingPartsStep
   /// What is nearer to the end of a recording that grows is not sent yet, in bytes: recorders write it again.
   package static let growingLag: Int64 = 4 << 20
   /// How many uploads there are at a time if recordings are sent while they are made.
@@ -64,6 +67,8 @@ package enum Limits {
   /// The longest name of a part (ETag) that is kept, in bytes, and the longest of an upload in parts.
   package static let partTagLength = 60
   package static let partsIDLength = 1024
+  /// The longest path of an upload on a tus server that is joined with others, in bytes.
+  package static let partPathLength = 70
   /// The longest URL, in bytes (RFC 9110, 4.1 requires at least 8000).
   package static let uriLength = 8000
   /// A request head with all its fields, in bytes. Servers accept 8 KiB per line by default.

@@ -12,16 +12,11 @@ import threading
 import time
 
 import pytest
+from live import LAG, MIB, PART, Recorder, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
-from records import only_record, read_record
+from records import only_record
 from s3 import ENVIRONMENT
-from watching import has
-
-MIB = 2**20
-PART = 8 * MIB
-LAG = 4 * MIB
-"""What is nearer to the end is not sent yet."""
 
 
 class ToS3:
@@ -69,23 +64,6 @@ def server(request, s3, tmp_path):
     server.stub.close()
 
 
-class Recorder:
-    """Writes a recording as cameras and sound cards do: on and on, and parts of it again."""
-
-    def __init__(self, path):
-        self.path = path
-        self.file = path.open("wb", buffering=0)
-
-    def write(self, length):
-        self.file.write(os.urandom(length))
-
-    def rewrite(self, offset, length):
-        os.pwrite(self.file.fileno(), os.urandom(length), offset)
-
-    def end(self):
-        self.file.close()
-
-
 @pytest.fixture
 def recorder(tmp_path):
     recorder = Recorder(tmp_path / "a.wav")
@@ -99,13 +77,6 @@ def send(program):
         return program.start("send", program.directory / file, *server.options, "--live", "--settle", "1s", *arguments,
                              env=server.env, **options)
     return send
-
-
-def saved(program) -> list[int]:
-    """The parts that the record has."""
-    for file in program.state.glob("*.record"):
-        return [number + 1 for number, tag in enumerate(read_record(file).document.get("parts", [])) if tag]
-    return []
 
 
 def test_all_but_the_first_part_arrives_while_it_is_made(server, send, recorder):
@@ -368,17 +339,6 @@ def test_the_end_of_the_program_ends_the_waiting(server, send, recorder, program
     recorder.end()
     send(server).wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
-
-
-def test_another_server_gets_it_when_it_has_ended(hive, program, recorder):
-    stub = hive()
-    recorder.write(3 * PART)
-    running = program.start_sending(stub, recorder.path, "--live", "--settle", "1s")
-    time.sleep(1.5)
-    assert stub.requests == []
-    recorder.end()
-    running.wait().check()
-    has(stub, recorder.path)
 
 
 def test_settle_needs_live(program):

@@ -23,6 +23,11 @@ package struct GrowingFile: Equatable, Sendable {
   /// - Parameter settleMilliseconds: for how long it has not changed when it has ended.
   package init(settleMilliseconds: Int64) { self.settleMilliseconds = settleMilliseconds }
 
+  /// For the user of a server that gets it when it has ended.
+  package static func waiting(_ path: LocalPath) -> String {
+    PrintableText.line(path.lastComponent) + ": is sent when it has ended, because this server joins no parts."
+  }
+
   /// - Parameter now: on a monotonic clock, in milliseconds.
   /// - Returns: whether it has ended: no program writes to it, as far as that can be told, and it has not changed for long enough.
   package mutating func hasEnded(_ look: Look, nowMilliseconds now: Int64) -> Bool {

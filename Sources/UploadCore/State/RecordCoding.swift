@@ -73,7 +73,11 @@ extension UploadRecord {
       json.add("parts_token", parts.token)
       json.add("part_length", parts.length)
       json.add("parts", .array(parts.tags.map { .string($0) }))
-      if let digests = parts.digests { json.add("parts_sha256", .array(digests.map { .string($0) })) }
+      if let digests = parts.digests {
+        json.add("parts_sha256", .array(digests.map { .string($0) }))
+        json.add("parts_step", Int64(parts.step))
+      }
+      if let begun = parts.begun { json.add("part_begun", Int64(begun)) }
     }
     if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
     if let statusTime = delivery?.statusTime {
@@ -167,8 +171,8 @@ extension UploadRecord {
     "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
     "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
-    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "sidecar", "note",
-    "context",
+    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "parts_step",
+    "part_begun", "sidecar", "note", "context",
   ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {
@@ -199,7 +203,10 @@ extension UnfinishedUpload {
     if let token = json["parts_token"]?.string, let length = json["part_length"]?.integer {
       let tags = json["parts"]?.elements.map { $0.string ?? "" } ?? []
       let digests = json["parts_sha256"]?.elements.map { $0.string ?? "" }
-      parts = UploadedParts(token: token, length: length, tags: tags, digests: digests, ofSize: size)
+      parts = UploadedParts(
+        token: token, length: length, tags: tags, digests: digests,
+        step: json["parts_step"]?.integer.flatMap { Int(exactly: $0) },
+        begun: json["part_begun"]?.integer.flatMap { Int(exactly: $0) }, ofSize: size)
     }
     if remote != nil {
       sent = SentPart(json, size: size)

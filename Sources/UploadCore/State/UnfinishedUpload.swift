@@ -14,7 +14,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var message: String?
   /// The upload on the tus server; nil if there is none, or its URL is not known yet.
   package var remote: RemoteUpload?
-  /// The parts on a server that joins them; nil if there are none.
+  /// The parts on a server that joins them; nil if there are none. On a tus server each is an upload of its own, and stays when they are joined.
   package var parts: UploadedParts?
   /// The URL of a part of the file's former content on the tus server, which is removed before anything else is sent.
   package var formerURL: String?
@@ -44,7 +44,13 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var mayBeWhole: Bool { remote?.isWhole ?? false || lastByteMayBeSent }
 
   /// Whether the recording was sent while it grew: each part is compared with the file before it becomes a part of the recording.
-  package var isGrowing: Bool { parts?.areGrowing ?? false }
+  package var isGrowing: Bool { parts?.areGrowing ?? false && !(remote?.isWhole ?? false) }
+
+  /// All that a tus server has of it: one upload, or the parts that were sent while the recording was made.
+  package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
+    let whole = (remote?.url ?? formerURL).flatMap { try? TargetURI($0) }
+    return (whole.map { [$0] } ?? []) + (parts?.uploads(createdAt: endpoint) ?? [])
+  }
 
   /// The multipart upload on an S3 server; nil if there is none.
   package var multipartUpload: TargetURI? {
@@ -73,6 +79,10 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .parts(let parts):
       self.parts = parts
       remote?.offset = parts.progress(in: size)
+    case .joined(let location, let expires):
+      failure = nil
+      remote = RemoteUpload(url: location, expires: expires, offset: size, isWhole: true)
+    case .partsRemoved: parts = nil
     case .uploaded:
       failure = nil
       remote?.offset = size
@@ -216,6 +226,10 @@ package enum RecordChange: Equatable, Sendable {
   case continued
   /// The server has these parts of the recording.
   case parts(UploadedParts)
+  /// The tus server has joined them to an upload at this URL, which has every byte.
+  case joined(location: String, expires: String?)
+  /// It has nothing else of the recording any more.
+  case partsRemoved
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -236,7 +250,9 @@ package enum RecordChange: Equatable, Sendable {
     case .mayBeStored, .notStored, .processing, .continued: false
     // The server lists the parts that it has, but not of what they were made.
     case .parts(let parts): parts.areGrowing
-    case .created, .moved, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
+    case .created, .moved, .lastByteNext, .joined, .partsRemoved, .uploaded, .forgotten, .disproved, .detours, .cookies,
+      .failedFullSends:
+      true
     }
   }
 
@@ -244,8 +260,9 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .uploaded, .forgotten,
-      .disproved, .detours, .cookies, .failedFullSends:
+    case .joined(let location, let expires): .joined(location: location, expires: expires.map { secrets.line($0) })
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved, .uploaded,
+      .forgotten, .disproved, .detours, .cookies, .failedFullSends:
       self
     }
   }

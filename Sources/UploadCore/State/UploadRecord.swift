@@ -103,7 +103,8 @@ extension UploadRecord {
   /// What the server had over tus, or of a delivery, when the record was written, in bytes.
   package var offset: Int64 {
     switch state {
-    case .unfinished(let upload): upload.remote?.offset ?? 0
+    case .unfinished(let upload):
+      upload.remote?.offset ?? upload.parts?.progress(in: UploadedParts.unknownSize) ?? 0
     case .delivered: file.identity.size
     }
   }

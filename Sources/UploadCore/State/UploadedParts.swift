@@ -4,11 +4,15 @@ package struct UploadedParts: Equatable, Sendable {
   package let token: String
   /// The length of the first part, in bytes.
   package let length: Int64
-  /// What the server calls each part (ETag), from the first one; empty for one that it does not have.
+  /// What the server calls each part (an ETag, or the path of a tus upload), from the first one; empty for one that it does not have.
   package private(set) var tags: [String] = []
   /// The SHA-256 of each part as it was sent, in lower-case hexadecimal digits, if the recording was sent while it grew; nil for others. What
   /// a recorder has rewritten since is sent again.
   package private(set) var digests: [String]?
+  /// After how many parts of a recording that grows they are twice as long.
+  package let step: Int
+  /// The number of the part of which the server may have only the beginning; nil if there is none.
+  package private(set) var begun: Int?
 
   /// How long parts are, in bytes, if that makes no more of them than ``Limits/partCount``.
   package struct Lengths: Sendable {
@@ -21,7 +25,7 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// The parts of a recording of this size, in bytes.
   package init(token: String, ofSize size: Int64, _ lengths: Lengths = .s3) {
-    self.token = token
+    (self.token, step) = (token, Limits.growingPartsStep)
     func rounded(_ length: Int64) -> Int64 {
       (length + Limits.partLengthStep - 1) / Limits.partLengthStep * Limits.partLengthStep
     }
@@ -29,31 +33,41 @@ package struct UploadedParts: Equatable, Sendable {
     length = max(wanted, rounded((size + Int64(Limits.partCount) - 1) / Int64(Limits.partCount)))
   }
 
-  /// The parts of a recording that grows, and whose size is not known: after each ``Limits/growingPartsStep``, they are twice as long.
-  package init(growing token: String) {
-    (self.token, length, digests) = (token, Limits.partLength, [])
+  /// The parts of a recording that grows, and whose size is not known: after each `step` parts, they are twice as long.
+  package init(growing token: String, step: Int = Limits.growingPartsStep) {
+    (self.token, length, digests, self.step) = (token, Limits.partLength, [], step)
   }
 
-  /// - Parameter digests: nil if they have none.
+  /// - Parameters:
+  ///   - digests: nil if they have none.
+  ///   - step: nil for the usual one.
   /// - Returns: nil if no recording of this size, in bytes, has such parts.
-  package init?(token: String, length: Int64, tags: [String], digests: [String]? = nil, ofSize size: Int64) {
+  package init?(
+    token: String, length: Int64, tags: [String], digests: [String]? = nil, step: Int? = nil, begun: Int? = nil,
+    ofSize size: Int64
+  ) {
     guard !token.isEmpty, token.utf8.count <= Limits.partTagLength, length > 0, length <= Limits.s3ObjectLength,
-      tags.allSatisfy({ $0.isEmpty || UploadedParts.isTag($0) })
+      tags.allSatisfy({ $0.isEmpty || UploadedParts.isTag($0, isPath: step == Limits.growingUploadsStep) })
     else { return nil }
     (self.token, self.length, self.tags, self.digests) = (token, length, tags, digests)
+    (self.step, self.begun) = (step ?? Limits.growingPartsStep, begun)
     if let digests {
       // The recording has grown since the record said how large it is.
-      guard length == Limits.partLength, digests.count == tags.count, tags.count <= Limits.partCount,
-        zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) })
+      guard (1...Limits.growingPartsStep).contains(self.step), length == Limits.partLength,
+        digests.count == tags.count, tags.count <= mostCount,
+        zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) }),
+        begun.map({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty }) ?? true
       else { return nil }
     } else {
-      guard (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size) else { return nil }
+      guard step == nil, begun == nil, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
+      else { return nil }
     }
   }
 
   /// Whether it can be kept, and sent back in XML as it is.
-  package static func isTag(_ text: String) -> Bool {
-    (1...Limits.partTagLength).contains(text.utf8.count)
+  /// - Parameter isPath: whether it is that of an upload on a tus server.
+  package static func isTag(_ text: String, isPath: Bool = false) -> Bool {
+    (1...(isPath ? Limits.partPathLength : Limits.partTagLength)).contains(text.utf8.count)
       && text.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete && !"\"&<>".utf8.contains($0) }
   }
 
@@ -61,40 +75,59 @@ package struct UploadedParts: Equatable, Sendable {
     text.utf8.count == 64 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil }
   }
 
+  /// More than any recording has, in bytes.
+  package static let unknownSize = Int64.max / 2
+
+  /// The URLs of those that are uploads of their own on a tus server; none of others.
+  package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
+    guard areGrowing, step == Limits.growingUploadsStep else { return [] }
+    return tags.compactMap { $0.isEmpty ? nil : try? endpoint.resolving($0) }
+  }
+
   /// Whether they are sent while the recording grows.
   package var areGrowing: Bool { digests != nil }
 
   /// The part with this number, from 1, of a recording of `size` bytes.
   package func range(of number: Int, in size: Int64) -> (offset: Int64, length: Int64) {
-    let step = areGrowing ? Limits.growingPartsStep : Limits.partCount
+    let step = areGrowing ? step : Limits.partCount
     let (doublings, rest) = (number - 1).quotientAndRemainder(dividingBy: step)
     let offset = length * (Int64(step) * (1 << doublings - 1) + Int64(rest) << doublings)
     return (offset, min(length << doublings, size - offset))
   }
 
+  /// The longest parts of a recording that grows are 512 times as long as the first one.
+  private var mostCount: Int { areGrowing ? Limits.growingPartsSteps * step : Limits.partCount }
+
   /// At most ``Limits/partCount``.
   package func count(in size: Int64) -> Int {
     if !areGrowing { return Int((size - 1) / length) + 1 }
     var count = 1
-    while count < Limits.partCount, range(of: count + 1, in: size).offset < size { count += 1 }
+    while count < mostCount, range(of: count + 1, in: size).offset < size { count += 1 }
     return count
   }
 
   /// Whether they are parts of a recording that has become this large, in bytes.
   package func fit(_ size: Int64) -> Bool {
-    tags.count <= count(in: size) && range(of: Limits.partCount + 1, in: size).offset >= size
+    tags.count <= count(in: size) && range(of: mostCount + 1, in: size).offset >= size
+  }
+
+  /// How large the recording is when the part with this number can be sent, in bytes; nil for a part that is sent when it has ended.
+  package func grownSize(for number: Int?) -> Int64 {
+    guard let number else { return .max }
+    let (offset, length) = range(of: number, in: UploadedParts.unknownSize)
+    return offset + length + Limits.growingLag
   }
 
   /// The number of the first part that is missing; nil if there is none.
   package func firstMissing(in size: Int64) -> Int? {
-    if let index = tags.firstIndex(of: "") { return index + 1 }
+    if let index = tags.indices.first(where: { !has($0 + 1) }) { return index + 1 }
     return tags.count < count(in: size) ? tags.count + 1 : nil
   }
 
   /// The same with the first part last: recorders write the head again when they close a file.
   package func nextMissing(in size: Int64) -> Int? {
     guard areGrowing else { return firstMissing(in: size) }
-    if let index = tags.dropFirst().firstIndex(of: "") { return index + 1 }
+    if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) }) { return index + 1 }
     let next = max(tags.count, 1) + 1
     return next <= count(in: size) ? next : firstMissing(in: size)
   }
@@ -106,29 +139,37 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// The end of the last part that there is, in bytes.
   package func end(in size: Int64) -> Int64 {
-    guard let index = tags.lastIndex(where: { !$0.isEmpty }) else { return 0 }
+    guard let index = tags.indices.last(where: { has($0 + 1) }) else { return 0 }
     let (offset, length) = range(of: index + 1, in: size)
     return offset + length
   }
 
   /// How much there is in all, in bytes.
   package func total(in size: Int64) -> Int64 {
-    tags.indices.reduce(0) { tags[$1].isEmpty ? $0 : $0 + range(of: $1 + 1, in: size).length }
+    tags.indices.reduce(0) { has($1 + 1) ? $0 + range(of: $1 + 1, in: size).length : $0 }
   }
 
   /// How much is said to be there, in bytes.
   package func progress(in size: Int64) -> Int64 { areGrowing ? total(in: size) : beginning(of: size) }
 
   /// Whether the server has the part.
-  package func has(_ number: Int) -> Bool { number <= tags.count && !tags[number - 1].isEmpty }
+  package func has(_ number: Int) -> Bool { number != begun && tag(of: number) != nil }
 
-  /// The SHA-256 of a part that was sent while the recording grew; nil of others.
-  package func sha256(of number: Int) -> String? { has(number) ? digests?[number - 1] : nil }
+  /// What the server calls a part of which it has at least the beginning; nil of others.
+  package func tag(of number: Int) -> String? {
+    number <= tags.count && !tags[number - 1].isEmpty ? tags[number - 1] : nil
+  }
+
+  /// The SHA-256 of a part that was sent while the recording grew, at least in part; nil of others.
+  package func sha256(of number: Int) -> String? { tag(of: number) == nil ? nil : digests?[number - 1] }
 
   /// - Parameters:
   ///   - tag: nil if the server does not have the part.
   ///   - sha256: of its content, if the recording grows.
-  package mutating func set(_ tag: String?, of number: Int, sha256: String = "") {
+  ///   - isWhole: whether the server has all of it. There is at most one of which it has a part.
+  package mutating func set(_ tag: String?, of number: Int, sha256: String = "", isWhole: Bool = true) {
+    if let begun, begun != number, !isWhole { tags[begun - 1] = "" }
+    begun = isWhole ? begun == number ? nil : begun : number
     while tags.count < number { tags.append("") }
     tags[number - 1] = tag ?? ""
     guard digests != nil else { return }

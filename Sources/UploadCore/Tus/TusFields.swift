@@ -4,6 +4,8 @@ package enum TusFields {
   /// In every request but OPTIONS.
   package static let resumable = Field("Tus-Resumable", version)
   package static let contentType = Field("Content-Type", "application/offset+octet-stream")
+  /// With the creation of an upload that is joined with others later (the concatenation extension).
+  static let partial = Field("Upload-Concat", "partial")
 
   /// The value of Upload-Metadata: pairs of a key and the Base64 of its value. Keys are unique: a later value replaces an
   /// earlier one.
@@ -50,6 +52,8 @@ package struct TusCapabilities: Equatable, Sendable {
   package var createsWithUpload = false
   package var defersLength = false
   package var terminates = false
+  /// Whether it joins uploads.
+  package var concatenates = false
   /// Tus-Max-Size, in bytes.
   package var maximumSize: Int64?
   /// The best common algorithm, if the server can check each PATCH.
@@ -68,6 +72,7 @@ package struct TusCapabilities: Equatable, Sendable {
     createsWithUpload = extensions.contains("creation-with-upload")
     defersLength = extensions.contains("creation-defer-length")
     terminates = extensions.contains("termination")
+    concatenates = extensions.contains("concatenation")
     maximumSize = fields.tusNumber("Tus-Max-Size")
     if maximumSize == 0 { maximumSize = nil }
     if extensions.contains("checksum") {

@@ -77,11 +77,18 @@ package struct TusUpload: Sendable {
   /// The upload to make.
   struct Plan: Sendable {
     let endpoint: TargetURI
-    /// The file's size in bytes.
+    /// The file's size in bytes, or that of the part.
     let length: Int64
     /// The value of Upload-Metadata.
     let metadata: String
     let options: Options
+    /// Where the part begins that the server joins with others later (the concatenation extension), in bytes; nil for a whole file.
+    var partOffset: Int64?
+
+    /// - Parameter offset: in the upload, in bytes.
+    func body(from offset: Int64, length: Int64) -> RequestBody {
+      RequestBody(fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil)
+    }
   }
 
   let plan: Plan
@@ -127,6 +134,26 @@ package struct TusUpload: Sendable {
     disagreements = OffsetDisagreements(sentEnd: length)
     // A POST would be about another upload.
     self.detours.endTrial(isTaken: self.detours.found.overridesMethod)
+  }
+
+  /// A part of a file, as an upload that the server joins with others later.
+  /// - Parameters:
+  ///   - offset: of the part in the file, in bytes.
+  ///   - location: nil for a new one.
+  ///   - offer: what the server supports.
+  ///   - former: another part, whose requests have shown what gets through.
+  init(
+    partOf endpoint: TargetURI, offset: Int64, length: Int64, location: TargetURI?, _ offer: TusCapabilities,
+    _ options: Options, after former: TusUpload?
+  ) {
+    plan = Plan(endpoint: endpoint, length: length, metadata: "", options: options, partOffset: offset)
+    state = location.map { .locating($0) } ?? .creating
+    sizing = former?.sizing ?? ChunkSizing(pinned: options.chunkLength)
+    let known = former?.detours.found ?? TusDetours(overridesMethod: options.overridesMethod)
+    detours = TusDetourSearch(TusDetours(overridesMethod: known.overridesMethod), isResumed: location != nil)
+    disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : length)
+    self.offer = offer
+    sizing.forbidPipelining()
   }
 
   /// The upload's URL, once it is created.
@@ -202,7 +229,7 @@ package struct TusUpload: Sendable {
     }
     if contentLength > 0 {
       request.fields.append(TusFields.contentType)
-      request.body = RequestBody(fileOffset: 0, fileLength: contentLength)
+      request.body = plan.body(from: 0, length: contentLength)
     }
     disagreements = OffsetDisagreements(sentEnd: contentLength)
     return request
@@ -213,6 +240,7 @@ package struct TusUpload: Sendable {
     let defers = offer.defersLength && plan.options.defersLength
     fields.append(defers ? Field("Upload-Defer-Length", "1") : Field("Upload-Length", String(plan.length)))
     if !plan.metadata.isEmpty { fields.append(Field("Upload-Metadata", plan.metadata)) }
+    if plan.partOffset != nil { fields.append(TusFields.partial) }
     return HTTPRequest(method: "POST", target: plan.endpoint, fields: fields, body: RequestBody())
   }
 
@@ -237,7 +265,8 @@ package struct TusUpload: Sendable {
     var request = emptyPatch(location, from: next, asPost: detours.found.overridesMethod)
     if let algorithm = offer.checksum {
       guard let checksum = inFlight.nextChecksum, checksum.patch == patch else {
-        return .checksumOfNextPatch(algorithm, offset: patch.offset, length: patch.length)
+        return .checksumOfNextPatch(
+          algorithm, offset: (plan.partOffset ?? 0) + patch.offset, length: patch.length)
       }
       request.fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
     }
@@ -245,7 +274,7 @@ package struct TusUpload: Sendable {
     disagreements.send(to: patch.end, isPipelined: !inFlight.patches.isEmpty)
     inFlight.take(patch)
     state = .sending(location, confirmed: confirmed, next: patch.end)
-    request.body = RequestBody(fileOffset: patch.offset, fileLength: patch.length)
+    request.body = plan.body(from: patch.offset, length: patch.length)
     return .ask(request)
   }
 
@@ -467,7 +496,7 @@ extension TusUpload {
 
   /// Behind a TLS proxy a Location can start with http. The upload is then used with https.
   /// - Returns: `isNamed`: whether the server names this host. HEAD shows whether the upload is there nevertheless.
-  private static func resolve(
+  static func resolve(
     _ text: String?, from target: TargetURI
   ) throws(TusError) -> (TargetURI, isNamed: Bool) {
     guard let text, !text.isEmpty else { throw .noLocation }

@@ -85,7 +85,7 @@ struct PartsTask: Sendable {
     static let missing = Refusals(rawValue: 8)
   }
 
-  /// Bytes; while the recording grows, ``unknownSize``.
+  /// Bytes; while the recording grows, ``UploadedParts/unknownSize``.
   private let size: Int64
   private let isGrowing: Bool
   private let token: String
@@ -110,7 +110,7 @@ struct PartsTask: Sendable {
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
     isGrowing = plan.isGrowing
-    size = plan.isGrowing ? PartsTask.unknownSize : plan.size
+    size = plan.isGrowing ? UploadedParts.unknownSize : plan.size
     token = plan.boundary.token
     computesSHA256 = plan.computesSHA256 && !plan.isGrowing
     sent = plan.previous.sent
@@ -131,9 +131,6 @@ struct PartsTask: Sendable {
       state = .aborting(former, before: nil)
     }
   }
-
-  /// More than any recording has, in bytes.
-  private static let unknownSize = Int64.max / 2
 
   private static func parts(
     _ isGrowing: Bool, _ token: String, _ size: Int64, _ dialect: PartsDialect
@@ -171,6 +168,9 @@ struct PartsTask: Sendable {
     if case .aborting = state { true } else { false }
   }
 
+  /// Whether the server does not join parts.
+  var isUnsupported: Bool { if case .unsupported = state { true } else { false } }
+
   /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool {
     guard case .examining = state, case .read = continuation else { return false }
@@ -200,12 +200,7 @@ struct PartsTask: Sendable {
     case .creating: return .ask(dialect.creation(token: parts.token))
     case .unsupported: return isGrowing ? .awaitGrowth(to: .max) : .fallBackToPut
     case .examining(let isJoined): return try examine(isJoined: isJoined)
-    case .growing(let number):
-      return .awaitGrowth(
-        to: number.map {
-          let (offset, length) = parts.range(of: $0, in: size)
-          return offset + length + Limits.growingLag
-        } ?? .max)
+    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number))
     case .ended: return .finished(.ended)
     // Nothing of it is read.
     case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))

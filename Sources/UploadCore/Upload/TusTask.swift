@@ -88,7 +88,8 @@ struct TusTask: Sendable {
     } catch { throw .tus(error) }
     history = History(
       stored: plan.previous.lastByteMayBeSent ? .unclear : .none, offset: plan.previous.offset,
-      wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt, isUnexamined: plan.previous.location != nil)
+      resumedFrom: plan.previous.resumedFrom, wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt,
+      isUnexamined: plan.previous.location != nil)
     guard isCreated else { return }
     history.isUnexamined = true
     if plan.superseded != nil { history.doubt = .replaced }

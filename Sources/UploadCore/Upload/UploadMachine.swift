@@ -48,6 +48,9 @@ package struct UploadMachine: Sendable {
   /// Whether what is read of the file is not known to be what was sent.
   package var readsUnknown: Bool { task.readsUnknown }
 
+  /// Whether the server does not join parts, so that a recording is sent when it has ended.
+  package var joinsNothing: Bool { task.isUnsupported }
+
   /// Whether the server has had everything, and only the outcome is missing.
   package var awaitsOutcome: Bool { task.awaitsOutcome }
 
@@ -109,6 +112,7 @@ package struct UploadMachine: Sendable {
   }
 
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
+    if plan.sendsParts, plan.request.isForTus { return .tusParts(TusPartsTask(plan)) }
     if plan.prefersTus { return .tus(try TusTask(plan)) }
     if plan.sendsParts, let dialect = plan.partsDialect { return .parts(PartsTask(plan, dialect)) }
     return switch plan.request.destination {
@@ -150,7 +154,7 @@ package struct UploadMachine: Sendable {
   package var sendsWhole: Bool {
     switch task {
     case .multipart, .put, .webDAV: true
-    case .parts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .parts, .tusParts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -281,6 +285,10 @@ package struct UploadMachine: Sendable {
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
         guard let formRefusal else { return .reportFallback(to: .multipart) }
         (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
+      case .sendWhole(let location, let resumedFrom):
+        if case .upload(let plan) = purpose {
+          task = try UploadMachine.task(plan.whole(at: location, resumedFrom: resumedFrom))
+        }
       case .fallBackToPut:
         if case .upload(let plan) = purpose { task = .webDAV(try WebDAVTask(plan.begunAnew)) }
       }

@@ -26,6 +26,8 @@ package struct UploadPlan: Sendable {
     package var detours = TusDetours()
     /// The server's cookies.
     package var cookies = Cookies()
+    /// What an earlier attempt had sent when this process began, in bytes, if the location does not show it.
+    var resumedFrom: Int64?
 
     package init() {}
 
@@ -94,7 +96,7 @@ package struct UploadPlan: Sendable {
   /// Whether it is sent in parts that the server joins.
   package var sendsParts: Bool {
     guard request.joinsParts else { return false }
-    return size >= Limits.partsFrom || isGrowing || previous.parts?.areGrowing ?? false
+    return isGrowing || previous.parts?.areGrowing ?? false || !request.isForTus && size >= Limits.partsFrom
   }
 
   /// How the server is asked to join parts; nil if it cannot.
@@ -107,6 +109,15 @@ package struct UploadPlan: Sendable {
 
   /// The hidden name under which a WebDAV server gets it; nil without a record, which must know it.
   var temporary: TargetURI? { recordID.map { request.base.hiddenSibling(for: $0) } }
+
+  /// The same, of a recording that the server has in one upload at this URL, or of which it has nothing.
+  func whole(at location: TargetURI?, resumedFrom: Int64?) -> UploadPlan {
+    var plan = begunAnew
+    (plan.previous.location, plan.previous.isUploaded) = (location, location != nil)
+    (plan.previous.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
+    if location != nil { (plan.previous.sent, plan.previous.doubt) = (previous.sent, previous.doubt) }
+    return plan
+  }
 
   /// The same without an earlier attempt.
   var begunAnew: UploadPlan {

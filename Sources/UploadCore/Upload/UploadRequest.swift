@@ -198,8 +198,16 @@ public struct UploadRequest: Sendable {
     if case .webDAV = destination { true } else { false }
   }
 
-  /// Whether the server takes large recordings in parts, which it joins.
-  package var joinsParts: Bool { destination.joinsParts }
+  /// Whether the server may take recordings in parts, which it joins.
+  package var joinsParts: Bool { destination.joinsParts && !(isForGigHive && uploadProtocol == .multipart) }
+
+  /// Whether an upload on a tus server is created for it.
+  var isForTus: Bool {
+    switch destination {
+    case .gigHive, .tus: true
+    case .multipart, .tusUpload, .put, .s3, .webDAV: false
+    }
+  }
 
   /// Whether it may replace another object.
   var mayReplace: Bool {
@@ -259,12 +267,12 @@ public enum Destination: Equatable, Sendable {
 }
 
 extension Destination {
-  /// Whether it takes large recordings in parts, which it joins.
+  /// Whether it may take recordings in parts, which it joins. A tus server says whether it does.
   package var joinsParts: Bool {
     switch self {
-    case .s3: true
+    case .s3, .gigHive, .tus: true
     case .webDAV(let target, _): target.inNextcloud != nil
-    case .gigHive, .multipart, .tus, .tusUpload, .put: false
+    case .multipart, .tusUpload, .put: false
     }
   }
 }

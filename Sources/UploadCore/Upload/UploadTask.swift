@@ -4,6 +4,7 @@ enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
   case parts(PartsTask)
+  case tusParts(TusPartsTask)
   case webDAV(WebDAVTask)
   case tus(TusTask)
   case cancellation(CancelTask)
@@ -22,6 +23,7 @@ enum UploadTask: Sendable {
     case .multipart(let task): task.progress
     case .put(let task): task.progress
     case .parts(let task): task.progress
+    case .tusParts(let task): task.progress
     case .webDAV(let task): task.progress
     case .tus(let task): task.progress
     case .cancellation, .abort, .deletion, .presence, .removal: 0
@@ -51,7 +53,7 @@ enum UploadTask: Sendable {
     case .parts(let task): task.isVerifying
     case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
-    case .cancellation, .abort, .deletion, .presence, .removal: false
+    case .tusParts, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -61,6 +63,7 @@ enum UploadTask: Sendable {
     case .multipart(let task): task.awaitsOutcome
     case .put(let task): task.awaitsOutcome
     case .parts(let task): task.awaitsOutcome
+    case .tusParts(let task): task.awaitsOutcome
     case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
     case .cancellation, .abort, .deletion, .presence, .removal: false
@@ -76,13 +79,28 @@ enum UploadTask: Sendable {
     return tus?.readsUnknown ?? false
   }
 
+  /// Whether the server does not join parts, so that a recording is sent when it has ended.
+  var isUnsupported: Bool {
+    switch self {
+    case .parts(let task): task.isUnsupported
+    case .tusParts(let task): task.isUnsupported
+    default: false
+    }
+  }
+
   /// Whether it has an upload on a tus server.
-  var hasUpload: Bool { tus?.upload.location != nil }
+  var hasUpload: Bool {
+    if case .tusParts(let task) = self { return task.hasUpload }
+    return tus?.upload.location != nil
+  }
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
-    if case .parts(let task) = self { return task.lastOffset }
-    return tus?.lastOffset ?? 0
+    switch self {
+    case .parts(let task): return task.lastOffset
+    case .tusParts(let task): return task.lastOffset
+    default: return tus?.lastOffset ?? 0
+    }
   }
 
   mutating func next() throws(UploadError) -> TaskStep {
@@ -96,6 +114,9 @@ enum UploadTask: Sendable {
     case .put(let task): return task.next()
     case .parts(var task):
       defer { self = .parts(task) }
+      return try task.next()
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
       return try task.next()
     case .webDAV(let task): return try task.next()
     case .cancellation(let task): return task.next()
@@ -118,6 +139,9 @@ enum UploadTask: Sendable {
     case .parts(var task):
       defer { self = .parts(task) }
       return task.takeUnsaved()
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
+      return task.takeUnsaved()
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       return task.takeUnsaved()
@@ -134,7 +158,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
+    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
     }
   }
 
@@ -143,7 +167,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
+    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
     }
   }
 
@@ -152,7 +176,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .parts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -162,7 +186,7 @@ enum UploadTask: Sendable {
     case .webDAV(let task): task.isTidying
     case .parts(let task): task.isTidying
     case .tus(let task): task.isTidying
-    case .multipart, .put, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .tusParts, .multipart, .put, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -180,7 +204,7 @@ enum UploadTask: Sendable {
     case .tus(let task): task.awaitsRecording && LikelySoftware.isLoginInstead(answer)
     case .deletion: LikelySoftware.isLoginInstead(answer)
     case .parts(let task): task.isPortals(answer)
-    case .cancellation, .abort, .presence, .removal: false
+    case .tusParts, .cancellation, .abort, .presence, .removal: false
     }
   }
 
@@ -206,6 +230,9 @@ enum UploadTask: Sendable {
     case .parts(var task):
       defer { self = .parts(task) }
       try task.receive(answer)
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
+      try task.receive(answer, from: target)
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       try task.receive(answer)
@@ -241,6 +268,9 @@ enum UploadTask: Sendable {
     case (.parts(var task), _):
       defer { self = .parts(task) }
       try task.hashed(hashed)
+    case (.tusParts(var task), _):
+      task.hashed(hashed)
+      self = .tusParts(task)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
@@ -253,9 +283,15 @@ enum UploadTask: Sendable {
 
   /// The recording has grown as far as was awaited, or has ended.
   mutating func grown(hasEnded: Bool) {
-    guard case .parts(var task) = self else { return }
-    task.grown(hasEnded: hasEnded)
-    self = .parts(task)
+    switch self {
+    case .parts(var task):
+      task.grown(hasEnded: hasEnded)
+      self = .parts(task)
+    case .tusParts(var task):
+      task.grown(hasEnded: hasEnded)
+      self = .tusParts(task)
+    default: break
+    }
   }
 
   /// The requests in flight ended without a usable response.
@@ -273,6 +309,9 @@ enum UploadTask: Sendable {
     case .parts(var task):
       task.interrupted()
       self = .parts(task)
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
+      return task.interrupted(interruption)
     case .webDAV(var task):
       task.interrupted(interruption)
       self = .webDAV(task)
@@ -342,6 +381,9 @@ enum TaskStep: Equatable, Sendable {
   case finished(Outcome)
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart
+  /// The tus server has the whole recording in one upload at this URL, or nothing of it. `resumedFrom`: how much it had before anything was sent, in
+  /// bytes; nil for nothing.
+  case sendWhole(TargetURI?, resumedFrom: Int64?)
   /// It is a WebDAV server that takes no parts.
   case fallBackToPut
 }

@@ -116,12 +116,13 @@ extension Uploader {
         cancellation: cancellation, onRetry: onRetry)
       return wasGone ? .wasGone : .done
     }
-    guard let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) else {
-      return .done
+    var isKept = false
+    for location in record.unfinished?.uploads(createdAt: endpoint) ?? [] {
+      isKept =
+        try cancel(
+          location, createdAt: endpoint, overridesMethod: overridesMethod,
+          cookies: record.unfinished?.cookies ?? Cookies(), cancellation: cancellation, onRetry: onRetry) || isKept
     }
-    let isKept = try cancel(
-      location, createdAt: endpoint, overridesMethod: overridesMethod,
-      cookies: record.unfinished?.cookies ?? Cookies(), cancellation: cancellation, onRetry: onRetry)
     return isKept ? .keptByServer : .done
   }
 }

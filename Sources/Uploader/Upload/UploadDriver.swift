@@ -216,6 +216,7 @@ final class UploadDriver: Steppable {
     case .send(let request, let choice): try send(request, choice)
     case .hash(let range): try hash(range)
     case .awaitGrowth(let length):
+      if machine.joinsNothing, let source { shared.configuration.warnings?(GrowingFile.waiting(source.file.path)) }
       slot.rest()
       activity = .growing(to: length, nextLookMilliseconds: now)
     case .save(let change): try save(change)

@@ -286,9 +286,7 @@ final class UploadJob: Steppable {
         let growth = GrowingFile(settleMilliseconds: settle)
         state = .growing(try SourceFile.open(request.file, limit: limit, below: request.foundBelow, growth: growth))
         if !request.joinsParts {
-          shared.configuration.warnings?(
-            PrintableText.line(request.file.lastComponent)
-              + ": is sent when it has ended, because this server joins no parts.")
+          shared.configuration.warnings?(GrowingFile.waiting(request.file))
         }
         return nil
       }
@@ -411,7 +409,8 @@ final class UploadJob: Steppable {
   }
 
   private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
-    if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.remote != nil {
+    let hasPart = record?.record.remote != nil || record?.record.unfinished?.parts != nil
+    if request.uploadProtocol == .multipart, request.isForGigHive, hasPart {
       try record?.updateUpload { $0.forget() }
     }
     if request.isForWebDAV, record == nil { throw .state(.noDirectory) }

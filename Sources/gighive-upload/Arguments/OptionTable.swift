@@ -304,7 +304,7 @@ enum Option: Int32, CaseIterable {
       .init(
         "live", .none, .selection, [.watch, .send, .resume], [.ordinary, .everyday],
         "send recordings while they are made",
-        more: ": until no program writes to them; S3 and Nextcloud get all but the first part in the meantime")
+        more: ": until no program writes to them; servers that join parts get all but the first one in the meantime")
     case .dryRun:
       .init(
         "dry-run", .none, .selection, [.finding, .clean, .dropping], .everyday,

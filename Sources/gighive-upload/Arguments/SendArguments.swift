@@ -102,8 +102,8 @@ struct SendArguments {
   /// Whether recordings are sent while they are made.
   var isLive: Bool { template.endsUnchangedForMilliseconds != nil }
 
-  /// Whether the server takes large recordings in parts.
-  var joinsParts: Bool { (try? object?.sample)?.joinsParts ?? false }
+  /// Whether the server may take recordings in parts.
+  var joinsParts: Bool { object.map { (try? $0.sample)?.joinsParts ?? false } ?? template.joinsParts }
 
   /// How long a recording has not changed when it has ended, unless another time is given.
   static let settleMilliseconds: Int64 = 30_000

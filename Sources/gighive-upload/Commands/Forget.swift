@@ -104,7 +104,7 @@ final class Forget {
   /// What is lost with the record, in sentences.
   private static func loss(with record: UploadRecord) -> String {
     guard let delivery = record.delivery else {
-      let hasPart = record.remote != nil || record.unfinished?.formerURL != nil
+      let hasPart = record.remote != nil || record.unfinished?.formerURL != nil || record.unfinished?.parts != nil
       return hasPart ? " The partial upload stays on the server until that drops it." : ""
     }
     let canDelete = delivery.deleteToken != nil && record.assetID != nil && delivery.deletion != .done

@@ -59,11 +59,13 @@ final class WatchLoop {
     var user = shim_is_root() != 0 ? " This runs as root; a user of its own is enough." : ""
     for group in groups {
       let names = group.openDirectoryNames.joined(separator: ", ")
+      let isLiveInVain = group.arguments.sending.isLive && !group.arguments.settings.isLive
       outputs.tell(
         WatchNotice(
           .started,
           (names.isEmpty ? "started" : "watching " + names) + "; uploading to "
-            + PrintableText.line(group.destination) + "." + user))
+            + PrintableText.line(group.destination) + "."
+            + (isLiveInVain ? " This server joins no parts: recordings are sent when they have ended." : "") + user))
       user = ""
     }
     while true {

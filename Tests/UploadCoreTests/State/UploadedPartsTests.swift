@@ -94,6 +94,46 @@ struct UploadedPartsTests {
     #expect(UploadedParts(token: "t", length: length, tags: tags, digests: digests, ofSize: 20 * mib) == nil)
   }
 
+  @Test(
+    arguments: [(0, nil), (101, nil), (10, 0), (10, 1), (10, 4), (10, Int.min)] as [(Int, Int?)])
+  func malformedStepsAndBeginningsAreNotRead(step: Int, begun: Int?) {
+    let digest = String(repeating: "d", count: 64)
+    func parts(_ step: Int?, _ begun: Int?, _ digests: [String]? = ["", digest, digest]) -> UploadedParts? {
+      UploadedParts(
+        token: "t", length: 8 * mib, tags: ["", "/files/2", "/files/3"], digests: digests, step: step, begun: begun,
+        ofSize: 24 * mib)
+    }
+    #expect(parts(step, begun) == nil && parts(10, 2) != nil)
+    #expect(parts(nil, 2, nil) == nil && parts(10, nil, nil) == nil && parts(nil, nil, nil) != nil)
+  }
+
+  @Test func aPartThatIsBegunIsMissingUntilItIsWhole() throws {
+    var parts = UploadedParts(growing: "t", step: Limits.growingUploadsStep)
+    let digest = String(repeating: "d", count: 64)
+    parts.set("/files/2", of: 2, sha256: digest)
+    parts.set("/files/3", of: 3, sha256: digest, isWhole: false)
+    #expect(parts.nextMissing(in: 24 * mib) == 3 && parts.total(in: 24 * mib) == 8 * mib)
+    #expect(parts.tag(of: 3) == "/files/3" && !parts.has(3) && parts.sha256(of: 3) == digest)
+    var record = UploadRecord.sample(identity(size: 24 * mib))
+    record.unfinished?.parts = parts
+    #expect(try UploadRecord(decoding: record.encoded(crc32: crc32), crc32: crc32) == record)
+    #expect(record.offset == 8 * mib)
+    // Of two beginnings only one is known.
+    parts.set("/files/4", of: 2, sha256: digest, isWhole: false)
+    #expect(parts.tag(of: 3) == nil && parts.begun == 2)
+    parts.set("/files/4", of: 2, sha256: digest)
+    #expect(parts.begun == nil && parts.has(2))
+    let endpoint = try TargetURI("https://hive/files/")
+    #expect(parts.uploads(createdAt: endpoint).map(\.text) == ["https://hive/files/4"])
+  }
+
+  @Test func aHundredUploadsHold80GiB() {
+    let parts = UploadedParts(growing: "t", step: Limits.growingUploadsStep)
+    let most = 81_840 * mib
+    #expect(parts.fit(most) && !parts.fit(most + 1))
+    #expect(parts.count(in: most) == 100)
+  }
+
   @Test(arguments: [false, true])
   func theLongestListFitsIntoARecord(isGrowing: Bool) throws {
     let size: Int64 = isGrowing ? 818_400 << 20 : 5_000_000_000_000

@@ -11,6 +11,11 @@ protocol PartsServer {
   /// Whether it checks what each part contains.
   static var checksParts: Bool { get }
 
+  /// Whether it gets recordings only while they are made.
+  static var isAlwaysRecorded: Bool { get }
+  /// Whether a digest is always computed for it.
+  static var alwaysComputesDigest: Bool { get }
+
   init(using random: inout SeededGenerator)
   func destination() throws -> Destination
   func modifiedSeconds(of versions: Versions) -> Int64
@@ -38,6 +43,8 @@ protocol PartsServer {
 }
 
 extension PartsServer {
+  static var isAlwaysRecorded: Bool { false }
+  static var alwaysComputesDigest: Bool { false }
   static var rangeLength: Int64 { 8 << 20 }
 
   /// Those of a part.
@@ -88,9 +95,9 @@ struct PartsRun<Server: PartsServer> {
   private init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
     server = Server(using: &random)
-    computesDigest = Int.random(in: 0..<3, using: &random) == 0
+    computesDigest = Int.random(in: 0..<3, using: &random) == 0 || Server.alwaysComputesDigest
     hasRival = Int.random(in: 0..<3, using: &random) == 0
-    isRecorded = Bool.random(using: &random)
+    isRecorded = Bool.random(using: &random) || Server.isAlwaysRecorded
     if isRecorded { written = 1 }
   }
 
@@ -112,6 +119,11 @@ struct PartsRun<Server: PartsServer> {
   private mutating func play() throws {
     // The last two: one until the recording has ended, one to its end.
     for process in 0..<13 where end.isEmpty && complaint == nil {
+      // Only a person can find out whether it is stored.
+      if record.failure == .mayBeStored {
+        end = "mayBeStored"
+        return
+      }
       isHostile = process < 11
       log.append("process")
       try runProcess()
@@ -170,7 +182,9 @@ struct PartsRun<Server: PartsServer> {
       // A kill.
       if isHostile, chance(25) { return }
       switch machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
-      case .send(let next, _): request = next
+      case .send(let next, _):
+        request = next
+        if next.announcesLastByte { machine.handle(.lastByteNext) }
       case .await:
         guard let sent = request else {
           complaint = "it waits for nothing"
@@ -220,7 +234,8 @@ struct PartsRun<Server: PartsServer> {
 
   private mutating func hashed(_ work: HashRange) -> HashResult? {
     switch work {
-    case .range(_, let offset, let length) where Server.checksParts || record.isGrowing:
+    case .range(_, let offset, let length)
+    where Server.checksParts || record.isGrowing || Server.isAlwaysRecorded:
       .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)))
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))
@@ -256,6 +271,7 @@ struct PartsRun<Server: PartsServer> {
       if server.showsOwner(versions), !hasLostSave, !hasChanged { complaint = "its own object: \(server)" }
       if server.hasObject { end = "objectExists" }
     case .unconfirmed: if server.hides { end = "unconfirmed" }
+    case .mayBeStored: end = "mayBeStored"
     default: break
     }
     if !isHostile, end.isEmpty { complaint = "failed without a reason: \(error)" }

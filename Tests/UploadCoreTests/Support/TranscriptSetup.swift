@@ -66,9 +66,13 @@ struct TranscriptSetup {
       previous.parts = UploadedParts(
         token: String(repeating: "07", count: 16), length: length, tags: tags, ofSize: size)
     case ("recorded", _):
-      var parts = UploadedParts(growing: String(repeating: "07", count: 16))
+      // `b?`: perhaps only its beginning.
+      let step = ["tus", "gighive"].contains(purpose) ? Limits.growingUploadsStep : Limits.growingPartsStep
+      var parts = UploadedParts(growing: String(repeating: "07", count: 16), step: step)
       for (index, tag) in words.dropFirst().enumerated() where tag != "-" {
-        parts.set(tag, of: index + 1, sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []))
+        parts.set(
+          tag.split(separator: "?").map(String.init)[0], of: index + 1,
+          sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []), isWhole: !tag.hasSuffix("?"))
       }
       previous.parts = parts
     case ("growing", _): isGrowing = true

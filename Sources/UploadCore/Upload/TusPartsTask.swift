@@ -1,0 +1,426 @@
+/// One recording that a tus server gets while it is made. Each part is an upload of its own, which continues after an interruption as any other
+/// (``TusUpload``), and which the server joins with the others at the end (the concatenation extension). ``TusTask`` does the rest.
+///
+///     asking ──▶ growing ⇄ hashing ⇄ sending         growing ──▶ ended, once nobody writes to the file any more
+///
+/// Then another task continues with the file as it is. It compares all parts but the first one with the file before it sends that:
+///
+///     asking ──▶ locating ──▶ hashing ⇄ sending ──▶ matching ──▶ hashing ⇄ sending ──▶ examiningFile ──▶ joining ──▶ removing ──▶ whole
+///                  │  ▲                               │  ▲
+///                  ▼  │ (not of use)                  ▼  │ (rewritten)
+///                removing                           removing
+struct TusPartsTask: Sendable {
+  private enum State: Sendable {
+    /// What the server supports.
+    case asking
+    /// It joins no uploads.
+    case unsupported
+    /// The recording has not grown enough for the part with this number; nil if it is not sent before it has ended.
+    case growing(Int?)
+    /// It has ended. What is left is sent by a task that knows its size.
+    case ended
+    /// Whether the server has the part with this number, which an earlier process has sent.
+    case locating(Int)
+    case hashing(Int)
+    case sending(Int, sha256: String)
+    /// Whether the part with this number is what the file has now.
+    case matching(Int)
+    /// Whether the file is still what was compared with the parts.
+    case examiningFile
+    case joining
+    /// End uploads, whatever the responses. There is at least one.
+    case removing([TargetURI], then: Continuation)
+    /// The server has the whole recording, in one upload at this URL, or nothing of it.
+    case whole(TargetURI?)
+  }
+
+  private enum Continuation: Sendable {
+    /// The part with this number, and all behind it, are asked for.
+    case locate(Int)
+    /// It is sent again.
+    case send(Int)
+    /// The one behind it is compared.
+    case match(Int)
+    /// Nothing is sent in parts.
+    case leave
+    case finish(TargetURI)
+  }
+
+  private let plan: UploadPlan
+  /// Bytes; while the recording grows, ``UploadedParts/unknownSize``.
+  private let size: Int64
+  private var state = State.asking
+  private var parts: UploadedParts
+  /// What the server supports.
+  private var offer = TusCapabilities()
+  /// The part that is sent, or was sent last.
+  private var part: TusUpload?
+  /// Whether the parts that were sent while the recording grew have been compared with it.
+  private var areMatched = false
+  /// Whether the server has refused to join them. What helps the first time does not help again.
+  private var wasRefused = false
+  /// What comes before anything else.
+  private var pending: [RecordChange] = []
+  /// How much the server had before anything was sent, in bytes.
+  private let resumedFrom: Int64
+
+  init(_ plan: UploadPlan) {
+    self.plan = plan
+    size = plan.isGrowing ? UploadedParts.unknownSize : plan.size
+    parts =
+      plan.previous.parts ?? UploadedParts(growing: plan.boundary.token, step: Limits.growingUploadsStep)
+    resumedFrom = parts.total(in: size)
+    if plan.isGrowing {
+      // What was begun as one upload is continued when the recording has ended.
+      if plan.previous.location != nil || plan.superseded != nil { state = .unsupported }
+    } else if let location = plan.previous.location {
+      remove(uploads, then: .finish(location))
+    } else if !parts.fit(size) {
+      remove(uploads, then: .leave)
+    }
+  }
+
+  // MARK: What is asked of it
+
+  /// The bytes that the server has, and more with everything that need not be repeated after a failure.
+  var progress: Int64 {
+    switch state {
+    case .asking, .unsupported, .growing, .ended, .locating, .matching, .removing, .whole(nil):
+      parts.total(in: size)
+    case .hashing(let number), .sending(let number, _):
+      parts.total(in: size) + (location(of: number).map { $0 == part?.location ? part?.progress ?? 0 : 0 } ?? 0)
+    case .examiningFile, .joining: size + 1
+    case .whole: size + 2
+    }
+  }
+
+  var lastOffset: Int64 { parts.progress(in: size) }
+
+  /// Whether the server has had everything, and only the outcome is missing.
+  var awaitsOutcome: Bool { progress > size }
+
+  /// Whether the server does not join parts.
+  var isUnsupported: Bool {
+    guard case .unsupported = state else { return false }
+    return plan.previous.location == nil && plan.superseded == nil
+  }
+
+  /// Whether it has begun anything on the server.
+  var hasUpload: Bool { !parts.tags.isEmpty }
+
+  mutating func takeUnsaved() -> RecordChange? { pending.isEmpty ? nil : pending.removeFirst() }
+
+  private var endpoint: TargetURI { plan.request.tusTarget }
+
+  /// The URL of the part with this number, if the server has at least its beginning.
+  private func location(of number: Int) -> TargetURI? {
+    parts.tag(of: number).flatMap { try? endpoint.resolving($0) }
+  }
+
+  /// A path fits better into the field with all of them.
+  private func name(of location: TargetURI) -> String {
+    location.origin == endpoint.origin ? location.requestTarget : location.text
+  }
+
+  /// All that the server has of the recording.
+  private var uploads: [TargetURI] { parts.uploads(createdAt: endpoint) }
+
+  // MARK: Requests
+
+  mutating func next() throws(UploadError) -> TaskStep {
+    if let change = takeUnsaved() { return .save(change) }
+    switch state {
+    case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
+    case .unsupported: return .awaitGrowth(to: .max)
+    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number))
+    case .ended: return .finished(.ended)
+    case .locating(let number):
+      guard let location = location(of: number) else { throw .internalError("a part without a URL") }
+      return .ask(TusUpload.head(of: location))
+    case .hashing(let number), .matching(let number):
+      let (offset, length) = parts.range(of: number, in: size)
+      return .hash(.range(.sha256, offset: offset, length: length))
+    case .sending: return try nextOfPart()
+    // Nothing of it is read.
+    case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
+    case .joining: return .ask(try join())
+    case .removing(let uploads, _):
+      return .ask(TusUpload.termination(of: uploads[0], overridesMethod: overridesMethod))
+    case .whole(let location): return .sendWhole(location, resumedFrom: location == nil ? nil : resumedFrom)
+    }
+  }
+
+  private var overridesMethod: Bool {
+    part?.detours.found.overridesMethod ?? (plan.request.overridesMethod || plan.previous.detours.overridesMethod)
+  }
+
+  private mutating func nextOfPart() throws(UploadError) -> TaskStep {
+    switch part?.next() {
+    case .ask(let request): return .ask(request)
+    case .checksumOfNextPatch(let algorithm, let offset, let length):
+      return .hash(.range(algorithm, offset: offset, length: length))
+    case .await: return .await
+    case .complete, .gone, nil: throw .internalError("a part that has ended")
+    }
+  }
+
+  private func join() throws(UploadError) -> HTTPRequest {
+    var fields = [TusFields.resumable, Field("Upload-Concat", "final;" + parts.tags.joined(separator: " "))]
+    do throws(TusError) {
+      let metadata = try TusFields.metadata(plan.request.metadata)
+      if !metadata.isEmpty { fields.append(Field("Upload-Metadata", metadata)) }
+    } catch { throw .tus(error) }
+    var request = HTTPRequest(method: "POST", target: endpoint, fields: fields, body: RequestBody())
+    request.isRepeatable = plan.request.isForGigHive
+    return request
+  }
+
+  // MARK: What comes next
+
+  private mutating func sendNext() {
+    let number = parts.nextMissing(in: size)
+    if plan.isGrowing {
+      state = .growing(number == 1 ? nil : number)
+    } else if !areMatched, number ?? 1 == 1 {
+      state = .matching(1)
+    } else if let number {
+      state = .hashing(number)
+    } else {
+      state = .examiningFile
+    }
+  }
+
+  /// Asks for the next part behind this number that the server should have.
+  private mutating func locate(after number: Int) {
+    if let next = parts.tags.indices.first(where: { $0 >= number && parts.has($0 + 1) }) {
+      state = .locating(next + 1)
+    } else {
+      sendNext()
+    }
+  }
+
+  private mutating func matched(_ number: Int) {
+    if number < parts.count(in: size) {
+      state = .matching(number + 1)
+    } else {
+      areMatched = true
+      sendNext()
+    }
+  }
+
+  /// The recording has grown as far as was awaited, or has ended.
+  mutating func grown(hasEnded: Bool) {
+    switch state {
+    case .growing(let number?) where !hasEnded: state = .hashing(number)
+    case .growing, .unsupported: if hasEnded { state = .ended }
+    default: break
+    }
+  }
+
+  private mutating func remove(_ uploads: [TargetURI], then continuation: Continuation) {
+    if !uploads.isEmpty {
+      state = .removing(uploads, then: continuation)
+      return
+    }
+    switch continuation {
+    case .locate(let number):
+      forget(number)
+      locate(after: number)
+    case .send(let number):
+      forget(number)
+      sendNext()
+    case .match(let number):
+      forget(number)
+      matched(number)
+    case .leave:
+      if hasUpload {
+        parts = UploadedParts(growing: parts.token, step: parts.step)
+        pending.append(.forgotten)
+      }
+      state = plan.isGrowing ? .unsupported : .whole(nil)
+    case .finish(let location):
+      pending.append(.partsRemoved)
+      state = .whole(location)
+    }
+  }
+
+  /// The server does not have the part.
+  private mutating func forget(_ number: Int) {
+    parts.set(nil, of: number)
+    pending.append(.parts(parts))
+  }
+
+  // MARK: Hashes
+
+  mutating func hashed(_ result: HashResult) {
+    guard case .range(let checksum) = result else { return }
+    switch state {
+    case .hashing(let number): send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
+    case .sending: part?.setChecksum(ofNextPatch: checksum)
+    case .matching(let number):
+      let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+      if !isSame, let location = location(of: number) {
+        remove([location], then: .match(number))
+      } else {
+        matched(number)
+      }
+    case .examiningFile:
+      // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.
+      if !plan.request.isForGigHive { pending.append(.mayBeStored) }
+      state = .joining
+    default: break
+    }
+  }
+
+  private mutating func send(_ number: Int, sha256: String) {
+    let location = location(of: number)
+    if let location, parts.sha256(of: number) != sha256 {
+      // The recorder has rewritten what was sent.
+      return remove([location], then: .send(number))
+    }
+    if location == nil || part?.location != location {
+      var options = plan.request.tusOptions
+      options.defersLength = false
+      options.overridesMethod = overridesMethod
+      let (offset, length) = parts.range(of: number, in: size)
+      part = TusUpload(
+        partOf: endpoint, offset: offset, length: length, location: location, offer, options, after: part)
+    }
+    state = .sending(number, sha256: sha256)
+  }
+
+  // MARK: Responses
+
+  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+    switch state {
+    case .asking: try receiveOffer(answer)
+    case .locating(let number): try receiveOffset(answer, number)
+    case .sending(let number, let sha256): try receivePart(answer, from: target, number, sha256: sha256)
+    case .joining: try receiveJoin(answer, from: target)
+    case .removing(let uploads, let continuation):
+      switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
+      case .tus(.locked), .tus(.conflict): throw .tus(.locked)
+      default: remove(Array(uploads.dropFirst()), then: continuation)
+      }
+    case .unsupported, .growing, .ended, .hashing, .matching, .examiningFile, .whole: break
+    }
+  }
+
+  private mutating func receiveOffer(_ answer: Answer) throws(UploadError) {
+    if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
+      throw answer.refusal
+    }
+    guard answer.isSuccess, let offer = (try? TusCapabilities(answer.fields)) ?? nil, offer.concatenates else {
+      // Only the server itself says that its parts are of no use any more.
+      guard answer.fields.haveTusProof || !hasUpload else { throw .notFromServer(status: answer.status) }
+      return remove(uploads, then: .leave)
+    }
+    self.offer = offer
+    locate(after: 0)
+  }
+
+  private mutating func receiveOffset(_ answer: Answer, _ number: Int) throws(UploadError) {
+    guard answer.isFresh else { throw .tus(.cachedOffset) }
+    switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
+    // The last one is shorter. Whether it is the last one shows when the recording has ended.
+    case .tus(.offset(let offset)) where plan.isGrowing || offset == parts.range(of: number, in: size).length:
+      locate(after: number)
+    case .tus(.offset): remove(location(of: number).map { [$0] } ?? [], then: .locate(number))
+    case .tus(.gone): remove([], then: .locate(number))
+    case .tus(.locked), .tus(.conflict): throw .tus(.locked)
+    case .somebodyElse(let status) where answer.isSuccess || status == 404 || status == 410:
+      throw .notFromServer(status: status)
+    case .tus, .gigHive, .somebodyElse: throw answer.refusal
+    }
+  }
+
+  private mutating func receivePart(
+    _ answer: Answer, from target: TargetURI, _ number: Int, sha256: String
+  ) throws(UploadError) {
+    guard var part else { return }
+    let wasNew = part.location == nil
+    do throws(TusError) {
+      defer { self.part = part }
+      try part.receive(
+        status: answer.status, fields: answer.fields, from: target, sent: answer.sent,
+        afterMilliseconds: answer.afterMilliseconds)
+    } catch { return try receive(error, answer, wasNew: wasNew) }
+    let tag = part.location.map { name(of: $0) }
+    // The field with all of them would be too long.
+    if let tag, !UploadedParts.isTag(tag, isPath: true), let location = part.location {
+      return remove(uploads + [location], then: .leave)
+    }
+    switch part.state {
+    case .complete:
+      parts.set(tag, of: number, sha256: sha256)
+      pending.append(.parts(parts))
+      sendNext()
+    case .gone:
+      self.part = nil
+      forget(number)
+      state = .hashing(number)
+      // It could happen endlessly.
+      throw .uploadLost
+    default:
+      guard let tag, tag != parts.tag(of: number) else { return }
+      parts.set(tag, of: number, sha256: sha256, isWhole: false)
+      pending.append(.parts(parts))
+    }
+  }
+
+  private mutating func receive(_ error: TusError, _ answer: Answer, wasNew: Bool) throws(UploadError) {
+    switch error {
+    // It offers what it does not do.
+    case .refused(method: "POST", let status) where wasNew && !hasUpload && [400, 404, 405, 501].contains(status):
+      remove([], then: .leave)
+    case .refused(method: "PATCH", status: 400) where Verdict.isInterruption(answer): throw .tus(.interrupted)
+    case .unproved(let status): throw .notFromServer(status: status)
+    case .refused, .notSupported: throw answer.refusal
+    default: throw .tus(error)
+    }
+  }
+
+  private mutating func receiveJoin(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+    guard answer.isSuccess else {
+      guard answer.fields.haveTusProof else { throw answer.refusal }
+      // It has not joined them.
+      if !plan.request.isForGigHive { pending.append(.notStored) }
+      state = .examiningFile
+      // Perhaps it does not have all of them any more.
+      guard !wasRefused, answer.status == 500 || !RetryPolicy.isTransient(status: answer.status) else {
+        throw answer.refusal
+      }
+      wasRefused = true
+      return locate(after: 0)
+    }
+    let location: TargetURI
+    do throws(TusError) { (location, _) = try TusUpload.resolve(answer.fields.first("Location"), from: target) } catch {
+      throw plan.request.isForGigHive ? .tus(error) : .mayBeStored(.tus(error))
+    }
+    let expires = answer.fields.first("Upload-Expires").flatMap {
+      $0.utf8.count <= Limits.serverTextLength ? $0 : nil
+    }
+    pending.append(.joined(location: location.text, expires: expires))
+    remove(uploads, then: .finish(location))
+  }
+
+  /// The requests in flight ended without a usable response.
+  mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
+    switch state {
+    case .sending(let number, _):
+      part?.interrupted(
+        arrived: interruption.arrived, sent: interruption.sent,
+        cutAfterMilliseconds: interruption.cutAfterMilliseconds,
+        isUnreachable: interruption.error.traits.isUnreachable, isUnknown: interruption.error.isUnknownHost)
+      // The recorder may have rewritten it.
+      state = .hashing(number)
+    case .joining where !plan.request.isForGigHive:
+      if case .mayBeStored = interruption.error { return .forbidden }
+      if interruption.error.traits.leavesOutcomeOpen { return .couldStoreTwice }
+      pending.append(.notStored)
+      state = .examiningFile
+    default: break
+    }
+    return .allowed
+  }
+}

@@ -1,0 +1,231 @@
+"""`--live` to GigHive and to other tus servers. Each part is an upload of its own, which the server joins with the others.
+
+LIVE_ROUNDS=100 plays that many recordings with kills."""
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+from hivestub.tus import GIGHIVE_EXTENSIONS
+from live import LAG, MIB, PART, Recorder, saved
+from program import wait_until
+from records import only_record
+from uploads import PASSWORD
+from watching import has, sha256
+
+WITHOUT_JOINING = [name for name in GIGHIVE_EXTENSIONS if name != "concatenation"]
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    recorder = Recorder(tmp_path / "a.wav")
+    yield recorder
+    recorder.end()
+
+
+@pytest.fixture
+def send(program):
+    def send(stub, *arguments, **options):
+        return program.start_sending(stub, "a.wav", "--live", "--settle", "1s", *arguments, **options)
+    return send
+
+
+@pytest.fixture
+def send_plainly(program):
+    def send(stub, *arguments, **options):
+        return program.start("send", "a.wav", "--tus-url", stub.url + "/tus/", "--live", "--settle", "1s", *arguments, **options)
+    return send
+
+
+def parts(stub) -> list[int]:
+    """The lengths of those that the server has as a whole, and has not removed."""
+    return [upload.length for upload in stub.uploads if upload.concat == "partial" and upload.is_complete]
+
+
+def sent(stub) -> int:
+    """How many bytes came."""
+    return sum(request.body_bytes for request in stub.requests if request.kind in ("create", "patch"))
+
+
+def test_gighive_has_all_but_the_first_part_when_it_ends(hive, send, recorder):
+    stub = hive()
+    recorder.write(5000)
+    running = send(stub, "--json")
+    recorder.write(4 * PART + LAG)
+    wait_until(lambda: parts(stub) == [PART] * 3)
+    assert stub.recordings == []
+    recorder.rewrite(0, 44)
+    recorder.end()
+    outcome = running.wait().check().outcome
+    has(stub, recorder.path)
+    assert outcome["checksum_verified"] and sent(stub) == recorder.path.stat().st_size and stub.uploads == []
+    assert stub.recordings[0].label == "First set"
+
+
+def test_a_plain_server_has_it_too(hive, send_plainly, recorder, program):
+    stub = hive()
+    recorder.write(3 * PART + LAG)
+    running = send_plainly(stub)
+    wait_until(lambda: parts(stub) == [PART] * 2)
+    recorder.end()
+    running.wait().check()
+    (joined,) = stub.uploads
+    assert joined.sha256 == sha256(recorder.path) and joined.metadata["filename"] == "a.wav"
+    assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
+
+
+def test_what_the_recorder_writes_again_is_sent_again_alone(hive, send, recorder):
+    stub = hive()
+    recorder.write(4 * PART + LAG)
+    running = send(stub)
+    wait_until(lambda: parts(stub) == [PART] * 3)
+    recorder.rewrite(2 * PART + 77, 8)
+    recorder.end()
+    running.wait().check()
+    has(stub, recorder.path)
+    assert sent(stub) == recorder.path.stat().st_size + PART and stub.uploads == []
+
+
+def test_a_part_continues_after_a_kill(hive, send, recorder, program):
+    stub = hive(f"patch/stall-after={3 * MIB}@1-1")
+    recorder.write(2 * PART + LAG)
+    running = send(stub)
+    wait_until(lambda: any(upload.offset >= 4 * MIB for upload in stub.uploads))
+    running.signal(signal.SIGKILL)
+    running.wait()
+    assert only_record(program).document["part_begun"] == 2
+    before = stub.uploads[0].offset
+    recorder.end()
+    send(stub).wait().check()
+    has(stub, recorder.path)
+    patches = [request for request in stub.requests if request.kind == "patch"]
+    assert (b"Upload-Offset", str(before).encode()) in patches[1].headers and stub.uploads == []
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
+def test_kills_and_lost_connections_cost_no_byte(hive, send, recorder, seed):
+    chance = random.Random(seed)
+    stub = hive()
+    kills = 0
+
+    def record():
+        for _ in range(chance.randrange(4, 14)):
+            recorder.write(chance.randrange(1, 6 * MIB))
+            if chance.random() < 0.3:
+                recorder.rewrite(chance.randrange(recorder.path.stat().st_size), 1)
+            if chance.random() < 0.3:
+                stub.set_faults(*chance.choice((
+                    [f"reset-after={chance.randrange(9 * MIB)}@1"], ["tus/lose-answer@1"], ["join/late-status=502@1"],
+                    ["tus/somebody-else=404@1"], [f"partial={chance.randrange(1, 4 * MIB)}@2"], ["finalize/lose-answer@1"])))
+            time.sleep(chance.random() / 5)
+        recorder.rewrite(0, 44)
+        recorder.end()
+    recording = threading.Thread(target=record)
+    recording.start()
+    while recording.is_alive() or chance.random() < 0.5:
+        running = send(stub, retries=3)
+        try:
+            running.process.wait(chance.random() * 2)
+        except subprocess.TimeoutExpired:
+            running.signal(signal.SIGKILL)
+            kills += 1
+        running.wait()
+        if stub.recordings:
+            break
+    recording.join()
+    stub.set_faults()
+    if not stub.recordings:
+        send(stub, retries=5).wait().check()
+    has(stub, recorder.path)
+    # What a killed process, or one without a response, had just created is not known. Nothing of that is a recording.
+    assert len(stub.uploads) <= kills + 8
+
+
+def test_gighive_joins_again_when_the_response_is_lost(hive, send, recorder):
+    stub = hive("join/lose-answer@1")
+    recorder.write(2 * PART + LAG)
+    running = send(stub, retries=3)
+    wait_until(lambda: parts(stub) == [PART])
+    recorder.end()
+    running.wait().check()
+    has(stub, recorder.path)
+    assert [request.kind for request in stub.requests].count("join") == 2
+    # The other one has no name that anybody knows: it expires.
+    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"]
+
+
+def test_a_plain_server_does_not(hive, send_plainly, recorder, program):
+    stub = hive("join/lose-answer@1")
+    recorder.write(2 * PART + LAG)
+    running = send_plainly(stub, retries=3)
+    wait_until(lambda: parts(stub) == [PART])
+    recorder.end()
+    assert running.wait().code == 16
+    assert [request.kind for request in stub.requests].count("join") == 1
+    assert "1 that may already be stored" in program.run("resume", "--all").out
+    program.run("resume", only_record(program).document["id"]).check()
+    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"] * 2 and sent(stub) == recorder.path.stat().st_size
+
+
+def test_cancel_removes_the_parts(hive, send, recorder, program):
+    stub = hive()
+    recorder.write(3 * PART + LAG)
+    running = send(stub)
+    wait_until(lambda: saved(program) == [2, 3])
+    running.signal(signal.SIGINT)
+    assert running.wait().code == 130
+    shown = program.run("list").check().out
+    assert f"{2 * PART / 1e6:.1f} MB of" in shown, shown
+    program.run("cancel", only_record(program).document["id"], "--user", "uploader", env=PASSWORD).check()
+    assert stub.uploads == [] and list(program.state.glob("*.record")) == []
+
+
+def test_a_server_that_joins_nothing_gets_it_when_it_has_ended(hive, send, recorder):
+    stub = hive(tus_extensions=WITHOUT_JOINING)
+    recorder.write(3 * PART)
+    running = send(stub)
+    wait_until(lambda: [request.kind for request in stub.requests] == ["options"])
+    time.sleep(1.2)
+    assert len(stub.requests) == 1
+    recorder.end()
+    result = running.wait().check()
+    has(stub, recorder.path)
+    assert result.err.count("a.wav: is sent when it has ended, because this server joins no parts.") == 1
+
+
+def test_a_form_is_sent_when_it_has_ended(hive, send, recorder):
+    stub = hive()
+    recorder.write(3 * PART)
+    running = send(stub, "--protocol", "multipart")
+    time.sleep(1.5)
+    assert stub.requests == []
+    recorder.end()
+    running.wait().check()
+    has(stub, recorder.path)
+
+
+def test_a_watcher_sends_what_is_made_to_gighive(hive, watch, rec, program):
+    stub = hive()
+    recorder = Recorder(rec / "a.wav")
+    watching = watch(stub, "--live", "--after", "remove")
+    recorder.write(3 * PART + LAG)
+    wait_until(lambda: parts(stub) == [PART] * 2)
+    recorder.rewrite(0, 44)
+    digest = sha256(recorder.path)
+    recorder.end()
+    watching.says("a.wav: removed after its delivery.")
+    assert [recording.sha256 for recording in stub.recordings] == [digest] and stub.uploads == []
+
+
+def test_a_watcher_of_a_server_without_parts_says_that_it_waits(hive, watch, rec):
+    watching = watch(None, "--multipart-url", hive().url + "/upload", "--live")
+    watching.says("This server joins no parts: recordings are sent when they have ended.")
+
+
+def test_once_does_not_wait_for_what_is_made(program):
+    result = program.run("watch", ".", "--once", "--live", "--tus-url", "http://127.0.0.1:9/")
+    assert result.code == 2 and "cannot be combined with --live" in result.err
