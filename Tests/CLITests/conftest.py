@@ -328,18 +328,11 @@ def deaf_server():
 def s3():
     """Starts S3 servers."""
     with contextlib.ExitStack() as stack:
-
-        def s3(**options) -> S3Stub:
-            stub = S3Stub(**options)
-            stack.callback(stub.stop)
-            return stub
-
-        yield s3
+        yield lambda **options: stack.enter_context(S3Stub(**options))
 
 
 @pytest.fixture
 def dav():
     """A WebDAV server."""
-    stub = DAVStub()
-    yield stub
-    stub.close()
+    with DAVStub() as stub:
+        yield stub

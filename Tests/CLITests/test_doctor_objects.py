@@ -1,12 +1,11 @@
 """`doctor` for S3, WebDAV and PUT: a small test object, which is written, looked at and removed, and what is wrong in its own words."""
 
 import signal
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from program import private, wait_until
 from s3 import ENVIRONMENT
+from stub import Handler, Stub
 
 
 @pytest.fixture
@@ -155,16 +154,9 @@ def test_an_interruption_leaves_nothing(program, dav):
 # MARK: PUT
 
 
-class _Objects(BaseHTTPRequestHandler):
-    """A server that takes PUT; `removes`: and DELETE."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
+class _Handler(Handler):
     def do_PUT(self):
-        self.server.objects[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.objects[self.path] = self.content()
         self.answer(201)
 
     def do_DELETE(self):
@@ -172,25 +164,19 @@ class _Objects(BaseHTTPRequestHandler):
 
     def do_HEAD(self):
         content = self.server.objects.get(self.path)
-        self.answer(404 if content is None else 200, len(content or b""))
+        self.answer(404 if content is None else 200, content or b"")
 
-    def answer(self, status, length=0):
+    def answer(self, status, content=b""):
         self.server.methods.append(self.command)
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", str(length))
-        self.end_headers()
+        self.reply(status, content)
 
 
 @pytest.fixture
 def objects():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Objects)
-    server.objects, server.methods, server.removes = {}, [], True
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    """A server that takes PUT; `removes`: and DELETE."""
+    with Stub(_Handler) as server:
+        server.objects, server.methods, server.removes = {}, [], True
+        yield server
 
 
 def test_a_directory_that_takes_put_has_nothing_left(examine, objects):
