@@ -43,18 +43,16 @@ def xml(root: str, content: str) -> bytes:
 class S3Stub(Stub):
     """`objects` by path, with their fields; `uploads` by ID, each with its parts by number.
 
-    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `joins`: what happens to the next requests that
-    join parts: "lost": it is done, and the connection ends; (status, code): they get that instead; "late": the error is in the content.
-    `prevents`: whether it heeds If-None-Match; `removes`: whether the keys may DELETE objects.
+    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `prevents`: whether it heeds If-None-Match.
     """
 
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
         self.region, self.clock, self.token = region, clock, token
         self.objects, self.requests, self.answers = {}, [], []
-        self.uploads, self.joins, self.page, self.forbids_lists = {}, [], 1000, False
+        self.uploads = {}
         self.before = lambda request: None
         """Called with each request, before anything is done about it."""
-        self.prevents, self.removes = True, True
+        self.prevents = True
         self.secret, self.expired = SECRET, (403, "InvalidAccessKeyId")
         super().__init__(_Handler)
 
@@ -64,8 +62,8 @@ class S3Stub(Stub):
         self.requests.append(request)
         self.before(request)
 
-    def count(self, method: str, text: str = "") -> int:
-        return len([request for request in self.requests if request.command == method and text in request.path])
+    def count(self, method: str) -> int:
+        return [request.command for request in self.requests].count(method)
 
 
 class _Handler(Handler):
@@ -136,14 +134,9 @@ class _Handler(Handler):
             identity = f"2~{len(self.server.uploads)}/{'x' * 20}"
             self.server.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
             return self.reply(200, xml("InitiateMultipartUploadResult", f"<UploadId>{identity}</UploadId>"))
-        how = self.server.joins.pop(0) if self.server.joins else None
-        if isinstance(how, tuple):
-            return self.refuse(*how)
         upload = self.server.uploads.get(query["uploadId"][0])
         if not upload:
             return self.refuse(404, "NoSuchUpload")
-        if how == "late":
-            return self.reply(200, xml("Error", "<Code>InternalError</Code><Message>as asked</Message>"))
         if self.headers["If-None-Match"] == "*" and path in self.server.objects:
             return self.refuse(412, "PreconditionFailed")
         named = re.findall(r'<Part><PartNumber>(\d+)</PartNumber><ETag>("\w+")</ETag></Part>', content.decode())
@@ -153,21 +146,16 @@ class _Handler(Handler):
             return self.refuse(400, "InvalidPart")
         self.server.objects[path] = (b"".join(parts[number][1] for number in sorted(parts)), upload["metadata"])
         del self.server.uploads[query["uploadId"][0]]
-        if how == "lost":
-            self.close_connection = True
-            return
         self.reply(200, xml("CompleteMultipartUploadResult", "<ETag></ETag>"))
 
     def do_GET(self):
         if not self.authenticated():
             return
-        if self.server.forbids_lists:
-            return self.refuse(403, "AccessDenied")
         query = parse_qs(urlsplit(self.path).query)
         upload = self.server.uploads.get(query["uploadId"][0])
         if not upload:
             return self.refuse(404, "NoSuchUpload")
-        after, limit = int(query.get("part-number-marker", ["0"])[0]), min(int(query["max-parts"][0]), self.server.page)
+        after, limit = int(query.get("part-number-marker", ["0"])[0]), int(query["max-parts"][0])
         numbers = [number for number in sorted(upload["parts"]) if number > after]
         listed = "".join(
             f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(upload['parts'][number][0])}</ETag>"
@@ -181,8 +169,6 @@ class _Handler(Handler):
             return
         query = parse_qs(urlsplit(self.path).query)
         if "uploadId" not in query:
-            if not self.server.removes:
-                return self.refuse(403, "AccessDenied")
             self.server.objects.pop(self.path, None)
             return self.reply(204)
         identity = query["uploadId"][0]

@@ -41,11 +41,8 @@ class Refusal(Exception):
 
 
 class NextcloudStub(Stub):
-    """`files` and `directories` by their paths below the user's; `uploads` by name; `requests`: methods and paths.
-
-    `moves`: what happens to the next requests that join chunks: "lost": it is done, and the connection ends; "dropped": it is not done;
-    (status, exception, message): it gets that instead. `before`: called with each request, before anything is done about it.
-    """
+    """`files` and `directories` by their paths below the user's; `uploads` by name; `requests`: methods and paths. `before`: called with each
+    request, before anything is done about it."""
 
     def __init__(self, kind: str = "disk", base: str = ""):
         self.kind, self.base = kind, base
@@ -54,9 +51,7 @@ class NextcloudStub(Stub):
         self.uploads: dict[str, Upload] = {}
         self.requests: list[tuple[str, str]] = []
         self.headers: list[dict[str, str]] = []
-        self.moves: list = []
-        self.quota: int | None = None
-        self.maintenance = self.disabled = False
+        self.maintenance = False
         self.password, self.wrong = PASSWORD, 0
         self.hashes = True
         self.takes_chunks = True
@@ -73,15 +68,6 @@ class NextcloudStub(Stub):
     def chunks(self) -> list[str]:
         """The names of those that were sent, in their order."""
         return [path.rpartition("/")[2] for method, path in self.requests if method == "PUT" and "/uploads/" in path]
-
-    def lose_cache(self):
-        """What the distributed cache knew of the uploads, and with it their chunks."""
-        for upload in self.uploads.values():
-            upload.chunks.clear()
-            upload.target = "lost"
-
-    def used(self) -> int:
-        return sum(len(file.content) for file in self.files.values())
 
 
 def multistatus(entries, padding=0) -> bytes:
@@ -134,8 +120,6 @@ class _Handler(Handler):
         if self.headers["Authorization"] != expected:
             stub.wrong += 1
             raise Refusal(401, r"Sabre\DAV\Exception\NotAuthenticated", "No public access to this resource., Username or password was incorrect")
-        if stub.disabled:
-            raise Refusal(503, r"Sabre\DAV\Exception\ServiceUnavailable", r"OC\User\LoginException: Account disabled")
 
     def _body(self) -> bytes:
         length, content = int(self.headers["Content-Length"] or 0), bytearray()
@@ -215,9 +199,6 @@ class _Handler(Handler):
         existed = name in stub.files
         if existed and self.headers["If-None-Match"] == "*":
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "An If-None-Match header was specified, but the ETag matched")
-        length = int(self.headers["Content-Length"] or 0)
-        if stub.quota is not None and stub.used() + length > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in /{name}")
         content = self._body()
         stub.files[name] = File(content)
         mtime = self._mtime()
@@ -290,13 +271,8 @@ class _Handler(Handler):
         return 201, [], b""
 
     def _put_uploads(self, name):
-        stub = self.server
         upload, chunk = self._upload(name)
-        length = int(self.headers["Content-Length"] or 0)
         if self._is_of_store(upload):
-            if upload.target == "lost":
-                raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "Missing metadata for chunked upload. "
-                              "The distributed cache does not hold the information of previous requests.")
             if not chunk.isdigit() or not 1 <= int(chunk) <= 10_000:
                 raise Refusal(400, r"Sabre\DAV\Exception\BadRequest", "Invalid chunk name, must be numeric between 1 and 10000")
             chunk = str(int(chunk))
@@ -304,9 +280,6 @@ class _Handler(Handler):
             raise Refusal(403, r"Sabre\DAV\Exception\Forbidden", "Permission denied to create file (filename .file)")
         elif chunk in upload.chunks and self.headers["If-None-Match"] == "*":
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "An If-None-Match header was specified, but the ETag matched")
-        is_new = upload.target is None or self._place(unquote(urlsplit(upload.target).path))[1] not in stub.files
-        if stub.quota is not None and is_new and stub.used() + sum(map(len, upload.chunks.values())) + length > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in {chunk}")
         content = self._body()
         # The upload may have been joined or deleted meanwhile.
         self._upload(name)
@@ -345,20 +318,12 @@ class _Handler(Handler):
 
     def _move_uploads(self, name):
         stub = self.server
-        fate = stub.moves.pop(0) if stub.moves else None
-        if isinstance(fate, tuple):
-            raise Refusal(*fate)
-        if fate == "dropped":
-            raise ConnectionError
         if not stub.joining.acquire(blocking=False):
             raise Refusal(423, r"OCA\DAV\Connector\Sabre\Exception\FileLocked", "it is locked")
         try:
-            answer = self._join(name)
+            return self._join(name)
         finally:
             stub.joining.release()
-        if fate == "lost":
-            raise ConnectionError
-        return answer
 
     def _join(self, name):
         stub = self.server
@@ -369,10 +334,8 @@ class _Handler(Handler):
             raise Refusal(500, "Error", "Call to a member function on null")
         contents = [upload.chunks[chunk] for chunk in sorted(upload.chunks, key=lambda chunk: (len(chunk), chunk))]
         joined = b"".join(contents)
-        if stub.quota is not None and stub.used() + len(joined) > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in /{target}")
         existed = target in stub.files
-        if stub.kind == "s3" and upload.target != "lost":
+        if stub.kind == "s3":
             if mtime == -1:
                 raise Refusal(500, "InvalidArgumentException", "X-OC-MTime header must be an integer (unix timestamp).")
             if not contents or any(len(content) < LEAST_CHUNK for content in contents[:-1]):
