@@ -5,9 +5,7 @@ import signal
 
 import pytest
 from program import wait_until
-from records import only_record, records
-from uploads import PASSWORD, go_on, rewrite, sha256
-from watching import write
+from uploads import rewrite, sha256
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -104,28 +102,6 @@ def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(pr
         assert not [request for request in stub.requests if request.complete and request.body_bytes > SIZE // 2]
 
 
-def test_a_change_of_the_mode_before_a_lost_connection_costs_another_endpoint_nothing(program, hive, recording):
-    """What is sent twice is in the digest once."""
-    stub, file = hive("slow-read=24e6", "PATCH/reset-after=10000000@1"), recording(SIZE)
-    options = ["--chunk-size", "1G", "--digest", "--set", "retry-max-delay=100ms"]
-    running = program.start("send", "--tus-url", stub.url + "/tus/", file, *options, retries=3)
-    wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
-    os.chmod(file, 0o440)
-    running.wait(30).check()
-    assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
-
-
-def test_a_file_that_a_watcher_sends_to_another_endpoint_may_change_its_mode(hive, watch, rec):
-    stub, file = hive("PATCH/slow-read=8e6"), write(rec / "a.wav", SIZE)
-    watching = watch(None, "--tus-url", stub.url + "/tus/")
-    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
-    os.chmod(file, 0o440)
-    wait_until(lambda: any(upload.is_complete for upload in stub.uploads), 20)
-    watching.idle()
-    watching.stop()
-    assert [upload.sha256 for upload in stub.uploads] == [sha256(file)] and "changed" not in watching.log
-
-
 def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hive, recording):
     """What is sent is then what the file has: nothing of the old content went out."""
     stub, file = hive("slow-read=24e6"), recording(SIZE)
@@ -158,25 +134,6 @@ def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
     assert program.run("resume", "--all").code == (0 if code == 3 else 3)
     program.run("send", "--tus-url", stub.url + "/tus/", file).check()
     assert [upload.sha256 for upload in stub.uploads if upload.is_complete] == [sha256(file)]
-
-
-@pytest.mark.parametrize("way", ["send", "cancel"])
-def test_the_part_of_a_recording_that_grew_does_not_stay_on_the_server(program, hive, recording, way):
-    stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
-    running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "1M")
-    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
-    append(file)
-    result = running.wait()
-    assert result.code == 3 and "grew" in result.err, result
-    stub.set_faults()
-    (part,) = stub.uploads
-    if way == "cancel":
-        program.run("cancel", only_record(program).id, env=PASSWORD).check()
-        assert stub.uploads == [] and records(program) == []
-    else:
-        go_on(program, stub, file, way).check()
-        assert part.id not in [upload.id for upload in stub.uploads]
-        assert [recording.sha256 for recording in stub.recordings] == [sha256(file)]
 
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):

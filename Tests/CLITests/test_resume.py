@@ -42,20 +42,6 @@ def test_it_resumes_at_the_servers_offset(hive, program, recording, way):
     assert only_record(program).phase == "delivered"
 
 
-@pytest.mark.parametrize("after", [0, 65_536])
-def test_a_crash_at_any_byte_of_the_first_request_loses_nothing(hive, program, recording, after):
-    """The creation carries data; the server may or may not have made an upload of it."""
-    stub, file = hive("create/stall-after=" + str(after)), recording(SIZE)
-    running = program.start_sending(stub, *TUS, file)
-    wait_until(lambda: of_kind(stub, "create") and of_kind(stub, "create")[0].body_bytes >= after)
-    running.end()
-    stub.set_faults()
-    stub._requests.clear()
-    assert go_on(program, stub, file, "send").code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE
-
-
 def test_many_crashes_in_a_row_do_not_add_up(hive, program, recording):
     stub, file = hive(), recording(LARGE)
     for at in range(2_000_000, LARGE, 4_000_000):
@@ -93,20 +79,6 @@ def test_an_upload_that_has_expired_starts_over(hive, program, recording):
     time.sleep(1.2)
     assert go_on(program, stub, file, "resume").code == 0
     assert is_delivered(stub, file)
-
-
-def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program, recording):
-    """A 404 from something other than a tus server proves nothing."""
-    first, file = hive(), recording(SIZE)
-    stop(program, first, file, at=AT)
-    first.stop()
-    location = only_record(program).document["upload_url"]
-    second = hive(tus=False, port=first.port)
-    result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retry", "1")
-    assert result.code == 7 and "did not come from the server" in result.err, result
-    assert only_record(program).document["upload_url"] == location
-    program.send(second, file, "--protocol", "multipart").check()
-    assert is_delivered(second, file) and second.recordings[0].via == "multipart"
 
 
 def test_progress_counts_from_the_servers_offset(hive, program, recording):
