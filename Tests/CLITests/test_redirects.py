@@ -1,7 +1,7 @@
 """A redirect that keeps the method is followed, but never out of TLS, or with credentials to other servers."""
 
 import pytest
-from uploads import TUS, is_delivered, kinds, of_kind
+from uploads import TUS, is_delivered
 
 WITH_EXPECT = 2_000_000
 """A recording of this size asks for 100 (Continue) first."""
@@ -32,13 +32,3 @@ def test_a_redirection_out_of_tls_is_a_refusal(hive, send, recording, certificat
     result = send(stub, recording())
     assert result.code == 7 and elsewhere.url in result.err, result
     assert elsewhere.requests == []
-
-
-def test_the_file_is_sent_from_its_beginning_again(hive, send, recording):
-    """The server redirects when it has read all."""
-    answer = b"HTTP/1.1 307 Moved\r\nLocation: /api/uploads.php?ui=json&moved=1\r\nContent-Length: 0\r\n\r\n"
-    stub = hive(answer=lambda request: answer if "moved" not in request.target else b"HTTP/1.1 400 No\r\n\r\n")
-    assert send(stub, recording(3_000_000)).code == 7
-    first, second = stub.wait_for(2)
-    assert first.file.sha256 == second.file.sha256
-    assert kinds(stub) == ["multipart"] * 2 and of_kind(stub, "multipart")[1].complete
