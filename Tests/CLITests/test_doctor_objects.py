@@ -1,9 +1,8 @@
 """`doctor` for S3, WebDAV and PUT: a small test object, which is written, looked at and removed, and what is wrong in its own words."""
 
-import signal
 
 import pytest
-from program import private, wait_until
+from program import private
 from s3 import ENVIRONMENT
 from stub import Handler, Stub
 
@@ -136,18 +135,6 @@ def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, d
     found, result = examine_dav()
     event = found["test-object"]
     assert result.code == code and event["result"] == "failure" and remedy in event.get("remedy", ""), result
-    assert dav.files == {}
-
-
-def test_an_interruption_leaves_nothing(program, dav):
-    dav.hold = ("MOVE", "before")
-    running = program.start("doctor", "--webdav", dav.url + "/dav/")
-    wait_until(dav.held.is_set, what="a held MOVE")
-    assert dav.files
-    running.signal(signal.SIGINT)
-    assert running.wait(10).code == 130
-    dav.refuse["MOVE"] = 412
-    dav.release()
     assert dav.files == {}
 
 
