@@ -145,27 +145,6 @@ def test_a_form_that_another_process_is_sending(hive, program, recording, strict
     running.end()
 
 
-def test_an_upload_that_another_process_may_have_delivered_meanwhile_is_not_sent_again(hive, program, recording):
-    """The second one is chosen when the first one begins, and its turn comes later."""
-    stub = hive("status=503")
-    for name in ("a", "b"):
-        assert program.run("send", recording(3_000_000, f"{name}.mp4"), "--multipart-url", stub.url + "/x").code == 16
-    in_order(program, "a", "b")
-    for record in records(program):
-        record.write(may_be_stored=False)
-    stub._requests.clear()
-    stub.set_faults("slow-read=1e6")
-    running = program.start("resume", "--all", "--progress=none")
-    wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
-    stub.set_faults("lose-answer")
-    (second,) = [record.id for record in records(program) if record.source.endswith(b"b.mp4")]
-    assert program.run("resume", second).code == 16
-    stub.set_faults()
-    result = running.wait()
-    assert result.code == 0 and "skipped: 1 that may already be stored" in result.out, result
-    assert len(stub.requests) == 2
-
-
 # One destination.
 
 

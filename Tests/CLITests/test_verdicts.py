@@ -6,6 +6,7 @@ import pytest
 SIZE_OF_FORM = 300_000
 SOON = ["--set", "retry-max-delay=10ms"]
 
+
 @pytest.fixture
 def portal(tmp_path):
     """The fault of a page that asks for a login."""
