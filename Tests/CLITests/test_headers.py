@@ -50,12 +50,6 @@ def test_a_file_with_something_else_is_refused_without_quoting_it(refused, tmp_p
     assert "headers" in message and "hunter2" not in message
 
 
-def test_a_file_that_others_can_read_is_refused(refused, tmp_path):
-    (tmp_path / "headers").write_text(SECRETS)
-    (tmp_path / "headers").chmod(0o644)
-    assert "chmod 600" in refused("--header-file", "headers")
-
-
 @pytest.mark.parametrize("other", ["--user", "--bearer-file"])
 def test_two_authorizations_are_refused(run, hive, recording, tmp_path, other):
     private(tmp_path / "headers", "authorization: Bearer hunter2\n")

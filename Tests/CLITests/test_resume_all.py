@@ -134,17 +134,6 @@ def test_the_only_failure_names_its_file(hive, program, stopped):
     assert result.code == 6 and result.err.startswith("gighive-upload: a.mp4: "), result
 
 
-@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
-def test_a_form_that_another_process_is_sending(hive, program, recording, strict):
-    """Its record says that it may already be stored."""
-    stub = hive("silent")
-    running = program.start("send", recording(100_000), "--multipart-url", stub.url + "/upload", "--progress=none")
-    wait_until(lambda: stub.requests and stub.requests[0].complete)
-    result = program.run("resume", "--all", *strict)
-    assert result.code == (11 if strict else 0) and len(stub.requests) == 1, result
-    running.end()
-
-
 # One destination.
 
 
