@@ -47,8 +47,8 @@ class ImmichStub(Stub):
 
 
 class _Handler(Handler):
-    server: ImmichStub
+    stub: ImmichStub
 
     def do_POST(self):
-        status, answer = self.server.answer(self, self.content())
+        status, answer = self.stub.answer(self, self.content())
         self.reply(status, json.dumps(answer).encode(), {"Content-Type": "application/json; charset=utf-8"})

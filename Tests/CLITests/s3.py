@@ -67,10 +67,10 @@ class S3Stub(Stub):
 
 
 class _Handler(Handler):
-    server: S3Stub
+    stub: S3Stub
 
     def date_time_string(self, timestamp=None):
-        return formatdate(time.time() + self.server.clock, usegmt=True)
+        return formatdate(time.time() + self.stub.clock, usegmt=True)
 
     def refuse(self, status: int, code: str, more: str = ""):
         text = f"<Error><Code>{code}</Code><Message>as asked</Message>{more}</Error>".encode()
@@ -78,14 +78,14 @@ class _Handler(Handler):
 
     def authenticated(self) -> bool:
         """Of a request whose content was read. Notes it in any case."""
-        self.server.note(self)
+        self.stub.note(self)
         given = re.fullmatch(
             r"AWS4-HMAC-SHA256 Credential=(\S+)/(\d{8})/(\S+)/s3/aws4_request,SignedHeaders=(\S+),Signature=([0-9a-f]{64})",
             self.headers["Authorization"] or "")
-        if not given or given[1] != KEY or self.headers["x-amz-security-token"] != self.server.token:
-            return self.refuse(*self.server.expired)
+        if not given or given[1] != KEY or self.headers["x-amz-security-token"] != self.stub.token:
+            return self.refuse(*self.stub.expired)
         moment = timegm(time.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ"))
-        if abs(moment - time.time() - self.server.clock) > 900:
+        if abs(moment - time.time() - self.stub.clock) > 900:
             return self.refuse(403, "RequestTimeTooSkewed")
         if self.headers["Accept"] != "application/xml":
             return self.refuse(406, "Ceph would not answer in XML")
@@ -93,9 +93,9 @@ class _Handler(Handler):
         unsigned = {name.lower() for name in self.headers if name.lower().startswith("x-amz-")} - set(names)
         if names != sorted(names) or "host" not in names or unsigned:
             return self.refuse(403, "AccessDenied")
-        if given[3] != self.server.region:
-            return self.refuse(400, "AuthorizationHeaderMalformed", f"<Region>{self.server.region}</Region>")
-        if given[5] != expected_signature(self, self.server.region, self.server.secret, names):
+        if given[3] != self.stub.region:
+            return self.refuse(400, "AuthorizationHeaderMalformed", f"<Region>{self.stub.region}</Region>")
+        if given[5] != expected_signature(self, self.stub.region, self.stub.secret, names):
             return self.refuse(403, "SignatureDoesNotMatch")
         return True
 
@@ -103,21 +103,21 @@ class _Handler(Handler):
         content = self.content()
         if not self.authenticated():
             return
-        if self.server.answers:
-            return self.refuse(*self.server.answers.pop(0))
+        if self.stub.answers:
+            return self.refuse(*self.stub.answers.pop(0))
         query = parse_qs(urlsplit(self.path).query)
         digest = hashlib.sha256(content).hexdigest()
         if digest != self.headers["x-amz-content-sha256"]:
             return self.refuse(400, "XAmzContentSHA256Mismatch")
         tag = f'"{hashlib.md5(content).hexdigest()}"'
         if "uploadId" in query:
-            if query["uploadId"][0] not in self.server.uploads:
+            if query["uploadId"][0] not in self.stub.uploads:
                 return self.refuse(404, "NoSuchUpload")
-            self.server.uploads[query["uploadId"][0]]["parts"][int(query["partNumber"][0])] = (tag, content)
+            self.stub.uploads[query["uploadId"][0]]["parts"][int(query["partNumber"][0])] = (tag, content)
             return self.reply(200, fields={"ETag": tag})
-        if self.server.prevents and self.headers["If-None-Match"] == "*" and self.path in self.server.objects:
+        if self.stub.prevents and self.headers["If-None-Match"] == "*" and self.path in self.stub.objects:
             return self.refuse(412, "PreconditionFailed")
-        self.server.objects[self.path] = (content, self.metadata())
+        self.stub.objects[self.path] = (content, self.metadata())
         self.reply(200, fields={"ETag": tag})
 
     def metadata(self) -> dict:
@@ -131,28 +131,28 @@ class _Handler(Handler):
             return self.refuse(400, "XAmzContentSHA256Mismatch")
         path, query = self.path.partition("?")[0], parse_qs(urlsplit(self.path).query, keep_blank_values=True)
         if "uploads" in query:
-            identity = f"2~{len(self.server.uploads)}/{'x' * 20}"
-            self.server.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
+            identity = f"2~{len(self.stub.uploads)}/{'x' * 20}"
+            self.stub.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
             return self.reply(200, xml("InitiateMultipartUploadResult", f"<UploadId>{identity}</UploadId>"))
-        upload = self.server.uploads.get(query["uploadId"][0])
+        upload = self.stub.uploads.get(query["uploadId"][0])
         if not upload:
             return self.refuse(404, "NoSuchUpload")
-        if self.headers["If-None-Match"] == "*" and path in self.server.objects:
+        if self.headers["If-None-Match"] == "*" and path in self.stub.objects:
             return self.refuse(412, "PreconditionFailed")
         named = re.findall(r'<Part><PartNumber>(\d+)</PartNumber><ETag>("\w+")</ETag></Part>', content.decode())
         parts = upload["parts"]
         # Like Ceph: every part must be named.
         if named != [(str(number), parts[number][0]) for number in sorted(parts)]:
             return self.refuse(400, "InvalidPart")
-        self.server.objects[path] = (b"".join(parts[number][1] for number in sorted(parts)), upload["metadata"])
-        del self.server.uploads[query["uploadId"][0]]
+        self.stub.objects[path] = (b"".join(parts[number][1] for number in sorted(parts)), upload["metadata"])
+        del self.stub.uploads[query["uploadId"][0]]
         self.reply(200, xml("CompleteMultipartUploadResult", "<ETag></ETag>"))
 
     def do_GET(self):
         if not self.authenticated():
             return
         query = parse_qs(urlsplit(self.path).query)
-        upload = self.server.uploads.get(query["uploadId"][0])
+        upload = self.stub.uploads.get(query["uploadId"][0])
         if not upload:
             return self.refuse(404, "NoSuchUpload")
         after, limit = int(query.get("part-number-marker", ["0"])[0]), int(query["max-parts"][0])
@@ -169,17 +169,17 @@ class _Handler(Handler):
             return
         query = parse_qs(urlsplit(self.path).query)
         if "uploadId" not in query:
-            self.server.objects.pop(self.path, None)
+            self.stub.objects.pop(self.path, None)
             return self.reply(204)
         identity = query["uploadId"][0]
-        if not self.server.uploads.pop(identity, None):
+        if not self.stub.uploads.pop(identity, None):
             return self.refuse(404, "NoSuchUpload")
         self.reply(204)
 
     def do_HEAD(self):
         if not self.authenticated():
             return
-        if self.path not in self.server.objects:
+        if self.path not in self.stub.objects:
             return self.reply(404)
-        content, metadata = self.server.objects[self.path]
+        content, metadata = self.stub.objects[self.path]
         self.reply(200, fields={"Content-Length": len(content), "ETag": '"1-3"', **metadata})

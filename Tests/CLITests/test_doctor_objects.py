@@ -143,18 +143,18 @@ def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, d
 
 class _Handler(Handler):
     def do_PUT(self):
-        self.server.objects[self.path] = self.content()
+        self.stub.objects[self.path] = self.content()
         self.answer(201)
 
     def do_DELETE(self):
-        self.answer(405 if not self.server.removes else 404 if self.server.objects.pop(self.path, None) is None else 204)
+        self.answer(405 if not self.stub.removes else 404 if self.stub.objects.pop(self.path, None) is None else 204)
 
     def do_HEAD(self):
-        content = self.server.objects.get(self.path)
+        content = self.stub.objects.get(self.path)
         self.answer(404 if content is None else 200, content or b"")
 
     def answer(self, status, content=b""):
-        self.server.methods.append(self.command)
+        self.stub.methods.append(self.command)
         self.reply(status, content)
 
 

@@ -65,8 +65,8 @@ def server(request, s3, tmp_path):
         yield ToS3(s3, tmp_path)
         return
     server = ToNextcloud("s3" if request.param.endswith("store") else "disk", tmp_path)
-    with server.stub:
-        yield server
+    yield server
+    server.stub.close()
 
 
 class Recorder:
@@ -243,7 +243,7 @@ def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, send,
                 os.pwrite(file.fileno(), b"changed", offset)
         poked.append(True)
     if not isinstance(server, ToS3):
-        server.stub.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
+        server.stub._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
     server.stub.before = before
     recorder.write(2 * PART + LAG)
     running = send(server)

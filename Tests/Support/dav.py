@@ -35,16 +35,16 @@ class DAVStub(Stub):
 
 
 class _Handler(Handler):
-    server: DAVStub
+    stub: DAVStub
 
     def _wait(self, when):
-        stub = self.server
+        stub = self.stub
         if stub.hold == (self.command, when):
             stub.held.set()
             stub.released.wait(60)
 
     def _handle(self):
-        stub = self.server
+        stub = self.stub
         stub.requests.append((self.command, self.path))
         self._wait("before")
         status = stub.refuse.get(self.command) or getattr(self, "_" + self.command.lower())()
@@ -60,10 +60,10 @@ class _Handler(Handler):
         return path.rstrip("/").rpartition("/")[0] + "/"
 
     def _head(self):
-        return 200 if self.path in self.server.files else 404
+        return 200 if self.path in self.stub.files else 404
 
     def _put(self):
-        stub, length = self.server, int(self.headers["Content-Length"])
+        stub, length = self.stub, int(self.headers["Content-Length"])
         if self._parent(self.path) not in stub.directories:
             self.close_connection = True
             return 409
@@ -83,7 +83,7 @@ class _Handler(Handler):
         return 201
 
     def _mkcol(self):
-        stub = self.server
+        stub = self.stub
         if self.path in stub.directories:
             return 405
         if self._parent(self.path) not in stub.directories:
@@ -92,7 +92,7 @@ class _Handler(Handler):
         return 201
 
     def _move(self):
-        stub, target = self.server, urlsplit(self.headers["Destination"]).path
+        stub, target = self.stub, urlsplit(self.headers["Destination"]).path
         if self.path not in stub.files:
             return 404
         existed = target in stub.files
@@ -102,4 +102,4 @@ class _Handler(Handler):
         return 204 if existed else 201
 
     def _delete(self):
-        return 204 if self.server.files.pop(self.path, None) is not None else 404
+        return 204 if self.stub.files.pop(self.path, None) is not None else 404

@@ -84,10 +84,10 @@ def multistatus(entries, padding=0) -> bytes:
 
 
 class _Handler(Handler):
-    server: NextcloudStub
+    stub: NextcloudStub
 
     def _handle(self):
-        stub = self.server
+        stub = self.stub
         self.is_read = not int(self.headers["Content-Length"] or 0)
         stub.requests.append((self.command, unquote(self.path)))
         stub.headers.append(dict(self.headers))
@@ -111,7 +111,7 @@ class _Handler(Handler):
     do_HEAD = do_PUT = do_MKCOL = do_MOVE = do_DELETE = do_PROPFIND = do_PATCH = _handle
 
     def _authenticate(self):
-        stub = self.server
+        stub = self.stub
         if stub.maintenance:
             raise Refusal(503, r"OCA\DAV\Connector\Sabre\Exception\ServerMaintenanceMode", "System is in maintenance mode.")
         if stub.wrong >= ATTEMPTS:
@@ -133,14 +133,14 @@ class _Handler(Handler):
 
     def _place(self, path: str) -> tuple[str, str]:
         """`files` or `uploads`, and the path below the user's."""
-        prefix = self.server.base + "/remote.php/dav/"
+        prefix = self.stub.base + "/remote.php/dav/"
         if not path.startswith(prefix):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", "File not found")
         kind, _, rest = path[len(prefix):].partition("/")
         user, _, name = rest.partition("/")
         if user != USER:
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"Principal with name {user} not found")
-        if kind == "uploads" and not self.server.takes_chunks or kind not in ("files", "uploads"):
+        if kind == "uploads" and not self.stub.takes_chunks or kind not in ("files", "uploads"):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"File not found: {kind}")
         return kind, name.rstrip("/")
 
@@ -155,7 +155,7 @@ class _Handler(Handler):
 
     def _require_parent(self, name, status):
         parent = name.rpartition("/")[0]
-        if parent not in self.server.directories:
+        if parent not in self.stub.directories:
             exception = "NotFound" if status == 404 else "Conflict"
             raise Refusal(status, rf"Sabre\DAV\Exception\{exception}", f"File with name //{parent} could not be located")
 
@@ -177,7 +177,7 @@ class _Handler(Handler):
         return [("X-Hash-SHA256", hashlib.sha256(content).hexdigest())] if self.headers["X-Hash"] == "sha256" else []
 
     def _head_files(self, name):
-        file = self.server.files.get(name)
+        file = self.stub.files.get(name)
         if file is None:
             raise self._missing(name)
         return 200, self._fields(
@@ -185,7 +185,7 @@ class _Handler(Handler):
 
     def _propfind_files(self, name):
         self._body()
-        stub = self.server
+        stub = self.stub
         if name in stub.files:
             return 207, [], multistatus([(self.path, len(stub.files[name].content), stub.files[name].modified)])
         if name in stub.directories:
@@ -193,7 +193,7 @@ class _Handler(Handler):
         raise self._missing(name)
 
     def _put_files(self, name):
-        stub = self.server
+        stub = self.stub
         self._check_name(name)
         self._require_parent(name, 404)
         existed = name in stub.files
@@ -209,7 +209,7 @@ class _Handler(Handler):
         return (204 if existed else 201), self._fields(stub.files[name], *self._hash(content)), b""
 
     def _mkcol_files(self, name):
-        stub = self.server
+        stub = self.stub
         if name in stub.directories or name in stub.files:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "The resource you tried to create already exists")
         self._require_parent(name, 409)
@@ -217,12 +217,12 @@ class _Handler(Handler):
         return 201, [], b""
 
     def _delete_files(self, name):
-        if self.server.files.pop(name, None) is None:
+        if self.stub.files.pop(name, None) is None:
             raise self._missing(name)
         return 204, [], b""
 
     def _patch_files(self, name):
-        stub = self.server
+        stub = self.stub
         if not stub.hashes:
             raise Refusal(501, r"Sabre\DAV\Exception\NotImplemented", "There was no handler found for this \"PATCH\" method")
         if name not in stub.files:
@@ -235,14 +235,14 @@ class _Handler(Handler):
         kind, target = self._place(unquote(urlsplit(self.headers["Destination"]).path))
         if kind != "files":
             raise Refusal(403, r"Sabre\DAV\Exception\Forbidden", "")
-        if self.headers["Overwrite"] == "F" and (target in self.server.files or self.headers["If-None-Match"] == "*"):
+        if self.headers["Overwrite"] == "F" and (target in self.stub.files or self.headers["If-None-Match"] == "*"):
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "The destination node already exists, and the overwrite header is set to false")
-        if target in self.server.directories:
+        if target in self.stub.directories:
             raise Refusal(400, r"Sabre\DAV\Exception\BadRequest", "Destination is a directory")
         return target
 
     def _move_files(self, name):
-        stub = self.server
+        stub = self.stub
         if name not in stub.files:
             raise self._missing(name)
         target = self._target()
@@ -255,15 +255,15 @@ class _Handler(Handler):
 
     def _upload(self, name) -> tuple[Upload, str]:
         upload, _, chunk = name.partition("/")
-        if upload not in self.server.uploads:
+        if upload not in self.stub.uploads:
             raise self._missing(name)
-        return self.server.uploads[upload], chunk
+        return self.stub.uploads[upload], chunk
 
     def _is_of_store(self, upload) -> bool:
         return upload.target is not None and self.headers["Destination"] is not None
 
     def _mkcol_uploads(self, name):
-        stub = self.server
+        stub = self.stub
         if name in stub.uploads:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "The resource you tried to create already exists")
         is_of_store = stub.kind == "s3" and self.headers["Destination"]
@@ -294,7 +294,7 @@ class _Handler(Handler):
         self._body()
         if not name:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "Listing members of this collection is disabled")
-        stub = self.server
+        stub = self.stub
         upload, _ = self._upload(name)
         path = self.path.rstrip("/")
         total = upload.grown if upload.target else sum(map(len, upload.chunks.values()))
@@ -313,11 +313,11 @@ class _Handler(Handler):
         if chunk:
             upload.chunks.pop(chunk, None)
         else:
-            del self.server.uploads[name]
+            del self.stub.uploads[name]
         return 204, [], b""
 
     def _move_uploads(self, name):
-        stub = self.server
+        stub = self.stub
         if not stub.joining.acquire(blocking=False):
             raise Refusal(423, r"OCA\DAV\Connector\Sabre\Exception\FileLocked", "it is locked")
         try:
@@ -326,7 +326,7 @@ class _Handler(Handler):
             stub.joining.release()
 
     def _join(self, name):
-        stub = self.server
+        stub = self.stub
         upload, _ = self._upload(name)
         target = self._target()
         mtime = self._mtime()

@@ -7,26 +7,34 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-class Stub(ThreadingHTTPServer):
+class Stub:
     """Serves until the end of `with`, or until `close`."""
 
     def __init__(self, handler: type[Handler]):
-        super().__init__(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.stub = self
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def close(self):
-        self.shutdown()
-        self.server_close()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self):
+        return self
 
     def __exit__(self, *_):
         self.close()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """`server` is the stub."""
+    """`stub`: whose requests these are."""
 
     protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        super().setup()
+        self.stub = self.server.stub
 
     def log_message(self, *arguments):
         pass
