@@ -1,7 +1,5 @@
 """Large recordings in chunks to a Nextcloud, on a disk and on an object store. What its responses mean: Transcripts/webdav/nextcloud.txt."""
 
-import signal
-
 import pytest
 from nextcloud import PASSWORD, USER, File, NextcloudStub, Upload
 from program import private, wait_until
@@ -44,20 +42,9 @@ def send(program, file, login):
 
 
 @pytest.fixture
-def killed(program, file, login):
+def killed(killed_by, file, login):
     """`send`, killed when a request comes of which this is true."""
-    def killed(cloud, when, *arguments):
-        running = []
-
-        def before(request):
-            if when(request):
-                cloud.before = lambda request: None
-                wait_until(lambda: running)[0].signal(signal.SIGKILL)
-        cloud.before = before
-        running.append(program.start("send", file, "--webdav", cloud.url, *login, *arguments))
-        assert running[0].wait().code == -signal.SIGKILL
-        cloud.requests.clear()
-    return killed
+    return lambda cloud, when: killed_by(cloud, when, "send", file, "--webdav", cloud.url, *login)
 
 
 def is_chunk(number):

@@ -1,7 +1,5 @@
 """Large recordings in parts (multipart uploads) to an S3 server that checks each signature. What its responses mean: Transcripts/put/s3_parts.txt."""
 
-import signal
-
 import pytest
 from program import private, wait_until
 from s3 import ENVIRONMENT, KEYS, SECRET
@@ -32,21 +30,10 @@ def put(program, s3, file):
 
 
 @pytest.fixture
-def killed(program, s3, file):
+def killed(killed_by, s3, file):
     """`send`, killed when a request comes of which this is true."""
-    def killed(when, *arguments):
-        running = []
-
-        def before(request):
-            if when(request):
-                s3.before = lambda request: None
-                wait_until(lambda: running)[0].signal(signal.SIGKILL)
-        s3.before = before
-        running.append(program.start(
-            "send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, *arguments, env=ENVIRONMENT))
-        assert running[0].wait().code == -signal.SIGKILL
-        s3.requests.clear()
-    return killed
+    command = ["send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url]
+    return lambda when, *arguments: killed_by(s3, when, *command, *arguments, env=ENVIRONMENT)
 
 
 def is_part(number):
