@@ -230,16 +230,6 @@ def test_an_upload_that_another_process_works_on_is_not_pruned(program, delivere
     assert prune(program, "1h", 1)
 
 
-def test_pruning_has_an_event_for_each_record(program, delivered, tmp_path):
-    _, record = delivered()
-    (tmp_path / "gig.mp4").unlink()
-    age(program, 60)
-    result = program.run("prune", "1m", "--json").check()
-    (event,) = result.events
-    assert (event["event"], event["id"], event["exit_code"]) == ("forgotten", record.id, 0)
-    assert program.run("prune", "1m", "--json").check().out == ""
-
-
 NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]
 
 

@@ -1,9 +1,8 @@
 """Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
-import signal
 
 import pytest
-from records import only_record, read_record, records, write_record
+from records import read_record, records
 from uploads import PASSWORD, is_delivered, of_kind, stop
 
 COUNT = 1000
@@ -93,25 +92,6 @@ def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tm
         if result.code == 12:
             assert result.err.splitlines()[-1].startswith("gighive-upload: the memory ceiling of"), result
     assert set(codes) == {3, 12} and codes == sorted(codes, reverse=True), codes
-
-
-def test_a_signal_ends_the_building_of_the_index(program, files, tmp_path):
-    first, second = files(2)
-    refused(program, [first], cwd=tmp_path)
-    document = only_record(program).document
-    for number in range(20 * COUNT):
-        write_record(program.state, {**document, "id": f"{number:08x}"})
-    index = program.state / "index"
-    index.unlink()
-    running = program.start("send", second, "--server", NOBODY, "--label", "L", "--user", "uploader", env=PASSWORD, cwd=tmp_path)
-    while not index.exists():
-        assert running.process.poll() is None
-    for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
-        running.signal(number)
-    result = running.wait(60)
-    assert result.code == 143, result
-    # Its own record would be created after the index.
-    assert sum(1 for path in program.state.iterdir() if path.suffix == ".record") == 20 * COUNT + 1
 
 
 def test_a_record_of_format_1_continues(hive, program, recording):

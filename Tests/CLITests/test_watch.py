@@ -257,15 +257,6 @@ def test_the_state_directory_is_not_watched(run, rec):
         assert result.code == 2 and "state directory" in result.err, result
 
 
-def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    second = run("watch", "rec", "--server", stub.url, "--label", "x")
-    assert second.code == 11 and "is watched by another process" in second.err, second
-    watching.stop()
-
-
 @pytest.mark.long
 def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     stub = hive()
