@@ -194,6 +194,21 @@ def test_a_sidecar_goes_with_its_recording(hive, program, recording, tmp_path):
     assert names(tmp_path) == {"sent"} and names(tmp_path / "sent") == {"2.mp4", "2.mp4.upload"}
 
 
+@pytest.mark.parametrize("what", ["new", "changed"])
+def test_a_sidecar_that_was_not_read_stays(hive, program, recording, tmp_path, what):
+    """It may be for the next recording of that name."""
+    stub, file = hive("asset/delay-answer=1"), recording()
+    sidecar = tmp_path / f"{file.name}.upload"
+    if what == "changed":
+        sidecar.write_text("label = One\n")
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    sidecar.write_text("label = Two\n")
+    result = running.wait()
+    assert result.code == 0 and f"{sidecar} stays: it is not the file that described" in result.err, result
+    assert not file.exists() and sidecar.read_text() == "label = Two\n"
+
+
 @pytest.mark.parametrize("writes", [True, False])
 def test_a_file_that_was_open_for_writing_while_it_was_sent_is_compared_before_its_removal(hive, program, recording, writes):
     """A page that is mapped and dirty can be written again without a change of any time."""

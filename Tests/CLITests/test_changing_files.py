@@ -5,7 +5,8 @@ import signal
 
 import pytest
 from program import wait_until
-from uploads import rewrite, sha256
+from records import only_record, records
+from uploads import PASSWORD, rewrite, sha256
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -74,6 +75,20 @@ def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
     assert program.run("resume", "--all").code == (0 if code == 3 else 3)
     program.run("send", "--tus-url", stub.url + "/tus/", file).check()
     assert [upload.sha256 for upload in stub.uploads if upload.is_complete] == [sha256(file)]
+
+
+def test_cancel_removes_the_part_of_a_recording_that_grew(program, hive, recording):
+    """What `send` does with it: test_a_changed_file_supersedes_its_unfinished_upload."""
+    stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
+    running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "1M")
+    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
+    with open(file, "ab") as stream:
+        stream.write(b"more")
+    result = running.wait()
+    assert result.code == 3 and "grew" in result.err and len(stub.uploads) == 1, result
+    stub.set_faults()
+    program.run("cancel", only_record(program).id, env=PASSWORD).check()
+    assert stub.uploads == [] and records(program) == []
 
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):

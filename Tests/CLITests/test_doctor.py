@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from certificates_forge import HOST, leaf
 from namespaces import alone, command
 from pages import AUTHORED, answer
 from program import private, trust
@@ -172,6 +173,18 @@ def test_an_unknown_authority(hive, examine, certificates):
 def test_a_server_without_tls(examine, answering, said, words):
     result = examine(f"https://127.0.0.1:{answering(lambda hello: said)}", "--json")
     assert result.code == 5 and words in found(result, "tls")["remedy"], result
+
+
+OTHERS = ("DNS:other.example", "DNS:www.other.example", "IP:192.0.2.9", "IP:2001:db8::9")
+
+
+def test_a_certificate_for_another_host_is_described(forge, serve_tls, examine):
+    server = serve_tls(leaf(forge, names=OTHERS))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    event = found(result, "certificate")
+    assert result.code == 5 and failures(result) == ["certificate"] and b"HTTP" not in server.received
+    assert "hostname mismatch" in event["message"], event
+    assert "It is for other.example, www.other.example, 192.0.2.9, 2001:db8::9, issued by" in event["remedy"], event
 
 
 def test_a_key_that_is_not_the_pinned_one(hive, examine, certificates):

@@ -103,6 +103,31 @@ def test_a_proxy_that_collects_whole_requests(hive, examine):
     assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
 
 
+# What cannot be removed.
+
+
+RECORDING = '{"id":7,"asset_id":7,"file_name":"a.mp4","checksum_sha256":"00","size_bytes":3000000,"delete_token":"ab12"}'
+
+
+def test_a_form_that_was_stored_after_all_is_deleted(hive, examine):
+    """Another GigHive might need no label."""
+    deletions = []
+
+    def respond(request):
+        if request.path.startswith("/db/"):
+            deletions.append(request)
+            return answer("200 OK", '{"success":true,"deleted_count":1,"error_count":0}')
+        if request.method == "POST" and (request.content_length or 0) > 3_000_000 and not request.header("Expect"):
+            return answer("201 Created", RECORDING)
+        return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
+
+    stub = hive(answer=respond, keep_body=1000)
+    result = examine(stub.url, *USER, *SMALL, "--protocol", "multipart", "--json").check()
+    assert result_of(result, "removal") == "ok", result
+    assert "test recording 7" in found(result, "removal")["message"]
+    assert [b"ab12" in request.body for request in deletions] == [True]
+
+
 # Interruptions.
 
 

@@ -60,6 +60,18 @@ def test_a_limit_is_found_without_sending_anything(gateway, examine):
     assert "--threshold" in event["message"] and "SecRequestBodyLimit" in event["remedy"]
 
 
+def test_apaches_limit_behind_the_password_is_told_apart_from_modsecuritys(gateway, examine):
+    respond = limited(APACHE_413, ("Server", "Apache"))
+
+    def apache(request):
+        if request.header("Authorization"):
+            return respond(request)
+        return answer("401 Unauthorized", "", ("WWW-Authenticate", 'Basic realm="GigHive Upload"'))
+
+    event = found(examine(gateway(apache), *USER, "--json"), "form-limit")
+    assert event["remedy"].startswith("Raise LimitRequestBody "), event
+
+
 @pytest.mark.parametrize("above, size, options, code, message", [
     (3_000_000, None, ["--threshold", "5M"], 0, "nginx refuses a form of 5.0 MB (413) (1.0 MB passes)"),
     (30_000_000, 40_000_000, ["--protocol", "multipart"], 8, "a form of 40.0 MB (1.0 MB passes)"),

@@ -8,6 +8,19 @@ from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from test_full_disks import fill, small_disk  # noqa: F401
 
 
+def test_redirects_are_followed_as_by_an_upload(hive, examine):
+    stub = hive("multipart/http-redirect=308:/api/uploads.php?ui=json&moved=1")
+    result = examine(stub.url, *USER, "--json").check()
+    event = found(result, "credentials")
+    assert event["result"] == "warning" and f"redirects to {stub.url}/api/uploads.php" in event["message"], event
+    assert result_of(result, "form-limit") == "ok"
+
+
+def test_a_patch_that_passes_only_as_a_post_is_a_warning(hive, examine):
+    event = found(examine(hive("deny-patch").url, *USER, "--json").check(), "request-limit")
+    assert event["result"] == "warning" and "as a POST" in event["message"], event
+
+
 def test_a_method_override_is_used(hive, examine, tmp_path):
     """From the configuration, too."""
     stub = hive("deny-patch")

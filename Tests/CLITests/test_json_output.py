@@ -45,6 +45,14 @@ def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recordin
     }
 
 
+def test_progress_counts_what_the_server_has_and_not_what_the_kernel_keeps(hive, program, recording):
+    stub = hive("stall-after=1000000")
+    result = program.send(stub, recording(24_000_000), "--json", "--set", "stall-timeout=1500ms")
+    last = [event for event in check(result) if event["event"] == "progress"][-1]
+    # Bytes in the server's kernel count, too. Its buffer is small here.
+    assert 900_000 <= last["bytes"] <= 1_600_000
+
+
 HOSTILE = ['q"uote\\line\nend\r.mp4', b"\x1b[31m\x7f\xc2\x85caf\xe9\xff.mp4"]
 
 

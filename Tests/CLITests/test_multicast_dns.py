@@ -76,6 +76,15 @@ def test_a_network_with_one_version_of_ip_is_enough(sent, family):
     assert len(requests) == 1
 
 
+def test_only_the_wanted_addresses_are_asked_for_and_taken(sent):
+    both = [record(NAME, THEIRS), record(NAME, THEIR_IPV6)]
+    server = Server(lambda query: [response(query, *both)])
+    result, _ = sent(server, "--ipv4")
+    assert result.code == 0, result
+    assert {query.kind for query in server.queries} == {A}
+    assert len(learned(result)) == 1
+
+
 # MARK: What is no answer
 
 

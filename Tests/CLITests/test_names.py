@@ -34,6 +34,22 @@ def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried
     alone(test)
 
 
+def test_an_address_that_keeps_silent_gets_one_attempt(run, hive, recording, tmp_path):
+    """One of the servers behind a name accepts connections and never answers."""
+
+    def test():
+        hosts(tmp_path / "hosts", f"127.0.0.1 {NAME}", f"127.0.0.2 {NAME}")
+        stub = hive(user=None, host="127.0.0.2")
+        with socket.create_server(("127.0.0.1", stub.port)):
+            result = run(
+                "send", recording(), "--tus-url", f"http://{NAME}:{stub.port}/tus/", "--set", "response-timeout=1s",
+                "--set", "retry-max-delay=10ms", "--verbose", retries=1).check()
+        tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
+        assert tried[:2] == [f"127.0.0.1:{stub.port}", f"127.0.0.2:{stub.port}"], tried
+
+    alone(test)
+
+
 @pytest.mark.parametrize("answers_ipv6", [True, False])
 def test_a_name_server_that_drops_questions_for_ipv6_costs_little_and_once(run, hive, recording, tmp_path, answers_ipv6):
     """Each request has a connection of its own."""

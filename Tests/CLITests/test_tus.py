@@ -121,3 +121,12 @@ def test_garbage_after_a_patch_may_belong_to_the_previous_response(hive, upload,
     stub, file = hive("patch/garbage"), recording(MIDDLE)
     assert upload(stub, file, retries=1, seconds=20).code == 0
     assert is_delivered(stub, file)
+
+
+def test_an_upload_at_another_server_goes_on_at_the_endpoint_and_says_so(hive, upload, recording):
+    """Another web server is there, which knows nothing of it."""
+    other, file = hive(), recording(MIDDLE)
+    stub = hive(f"other-location={other.url}/files/{{id}}")
+    result = upload(stub, file, retries=0)
+    assert result.code == 0 and is_delivered(stub, file), result
+    assert result.err.count(f"says that its uploads are at {other.url}") == 1, result

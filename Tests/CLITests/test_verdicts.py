@@ -2,6 +2,7 @@
 
 import pages
 import pytest
+from records import only_record
 
 SIZE_OF_FORM = 300_000
 SOON = ["--set", "retry-max-delay=10ms"]
@@ -25,6 +26,17 @@ def test_a_portals_page_is_no_delivery(hive, post, recording, portal):
     other = recording(SIZE_OF_FORM, name="other.mp4")
     result = post(stub, other, *SOON, "--after", "remove", "--trust-server", retries=1)
     assert result.code == 4 and "log in" in result.err and "gighive-upload forget" not in result.err and other.exists(), result
+
+
+def test_behind_tls_such_a_page_is_the_servers_own(hive, post, program, recording, portal, certificates):
+    stub, file = hive(f"{portal}@1", tls=certificates), recording(SIZE_OF_FORM)
+    result = post(stub, file, *SOON, "--after", "remove", "--trust-server", retries=2)
+    assert result.code == 16 and "answered 200 with a page that asks for a login" in result.err, result
+    assert file.exists() and len(stub.requests) == 1 and only_record(program).phase == "failed"
+    # Nobody proves it here.
+    stub.set_faults(f"{portal}@1")
+    result = post(stub, recording(SIZE_OF_FORM, name="other.mp4"), *SOON, "--insecure", retries=1)
+    assert result.code == 0 and "Retrying" in result.err and len(stub.requests) == 3, result
 
 
 @pytest.mark.parametrize("secure", [False, True])

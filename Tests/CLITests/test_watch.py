@@ -145,6 +145,17 @@ def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
     assert times_sent(stub) == 2
 
 
+def test_the_order(hive, watch, rec):
+    stub = hive()
+    for name, size, age in [("a", 200, 10), ("b", 300, 30), ("c", 100, 20)]:
+        file = write(rec / f"{name}.wav", size)
+        os.utime(file, (time.time() - age,) * 2)
+    watching = watch(stub, "--set", "order=smallest", "--settle", "1s")
+    wait_until(lambda: len(stub.recordings) == 3, what="three recordings")
+    watching.stop()
+    assert "".join(got(stub)) == "cab"
+
+
 def test_existing_skip(hive, watch, rec):
     """Whatever the clock says: cards and boards without one date files 1970 or 1980; others may be ahead."""
     stub, skip = hive(), ["--existing", "skip", "--event-date", "2026-11-20"]
