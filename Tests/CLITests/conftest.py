@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(ROOT / "Tests" / "Support"
 from certificates_forge import Forge
 from dav import DAVStub
 from hivestub import HiveStub, make_certificates
-from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust
+from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust, wait_until
 from records import only_record
 from s3 import S3Stub
 from secrets_bench import plant
@@ -328,18 +328,31 @@ def deaf_server():
 def s3():
     """Starts S3 servers."""
     with contextlib.ExitStack() as stack:
+        yield lambda **options: stack.enter_context(S3Stub(**options))
 
-        def s3(**options) -> S3Stub:
-            stub = S3Stub(**options)
-            stack.callback(stub.stop)
-            return stub
 
-        yield s3
+@pytest.fixture
+def killed_by(program):
+    """Runs a command that is killed when the stub gets a request of which `when` is true. Those until then are forgotten."""
+
+    def killed_by(stub, when, *command, **options):
+        running = []
+
+        def before(request):
+            if when(request):
+                stub.before = lambda request: None
+                wait_until(lambda: running)[0].signal(signal.SIGKILL)
+
+        stub.before = before
+        running.append(program.start(*command, **options))
+        assert running[0].wait().code == -signal.SIGKILL
+        stub.requests.clear()
+
+    return killed_by
 
 
 @pytest.fixture
 def dav():
     """A WebDAV server."""
-    stub = DAVStub()
-    yield stub
-    stub.close()
+    with DAVStub() as stub:
+        yield stub

@@ -5,44 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from stub import Handler, Stub
 
 KEY = "immich-key-5ec2e7"
 REQUIRED = {"deviceAssetId", "deviceId", "fileCreatedAt", "fileModifiedAt"}
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
-class ImmichStub:
+class ImmichStub(Stub):
     """`assets`: the fields of each by the SHA-1 of its content."""
 
     def __init__(self, key: str = KEY):
         self.key = key
         self.assets: dict[str, dict[str, str]] = {}
-        stub = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def do_POST(self):
-                content = self.rfile.read(int(self.headers["Content-Length"]))
-                self.reply(*stub.answer(self, content))
-
-            def reply(self, status: int, answer: dict):
-                text = json.dumps(answer).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json; charset=utf-8")
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        super().__init__(_Handler)
 
     def answer(self, request, content: bytes) -> tuple[int, dict]:
         if request.path != "/api/assets":
@@ -67,6 +45,10 @@ class ImmichStub:
         self.assets[digest] = fields
         return 201, {"id": str(uuid.uuid4()), "status": "created"}
 
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+
+class _Handler(Handler):
+    stub: ImmichStub
+
+    def do_POST(self):
+        status, answer = self.stub.answer(self, self.content())
+        self.reply(status, json.dumps(answer).encode(), {"Content-Type": "application/json; charset=utf-8"})

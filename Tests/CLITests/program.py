@@ -8,7 +8,6 @@ import re
 import signal
 import struct
 import subprocess
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import schema
+from peak import PeakMemory
 
 HANGS_AFTER_SECONDS = 60
 
@@ -58,10 +58,7 @@ class Running:
         self.began = time.monotonic()
         self.process = subprocess.Popen(command, **options)
         self.pid = self.process.pid
-        self._peak_kib = 0
-        self._watcher = threading.Thread(target=self._watch, daemon=True) if measure else None
-        if self._watcher:
-            self._watcher.start()
+        self._memory = PeakMemory(self.pid) if measure else None
 
     def signal(self, number: int) -> None:
         """Not before the program has said what it does about SIGINT and SIGTERM."""
@@ -84,30 +81,18 @@ class Running:
             self.process.kill()
             out, err = self.process.communicate()
             pytest.fail(f"hangs: no end after {seconds} s\n--- stdout\n{out}\n--- stderr\n{err}")
-        if self._watcher:
-            self._watcher.join()
+        peak_kib = 0
+        if self._memory:
+            self._memory.stop()
             said = re.search(rb"peak memory \(VmHWM\) ([0-9]+) KiB", err or b"")
-            self._peak_kib = max(self._peak_kib, int(said[1]) if said else 0)
+            peak_kib = max(self._memory.kib, int(said[1]) if said else 0)
         text = [(stream or b"").decode("utf-8") for stream in (out, err)]
-        return Outcome(self.process.returncode, *text, peak_kib=self._peak_kib)
+        return Outcome(self.process.returncode, *text, peak_kib=peak_kib)
 
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
-
-    def _watch(self) -> None:
-        """VmHWM is gone with the process (and ru_maxrss counts its parent), so it is read again and again."""
-        status = Path(f"/proc/{self.pid}/status")
-        while self.process.returncode is None:
-            try:
-                match = re.search(r"VmHWM:\s*([0-9]+) kB", status.read_text())
-            except OSError:
-                return
-            if not match:
-                return
-            self._peak_kib = max(self._peak_kib, int(match.group(1)))
-            time.sleep(0.002)
 
 
 class Program:

@@ -4,13 +4,13 @@ import copy
 import hashlib
 import hmac
 import re
-import threading
 import time
 from calendar import timegm
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from stub import Handler, Stub
 
 KEY, SECRET = "AKIDEXAMPLE", "hush/5ec2e75ec2e7"
 KEYS = f"aws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"
@@ -40,172 +40,21 @@ def xml(root: str, content: str) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{content}</{root}>'.encode()
 
 
-class S3Stub:
+class S3Stub(Stub):
     """`objects` by path, with their fields; `uploads` by ID, each with its parts by number.
 
-    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `joins`: what happens to the next requests that
-    join parts: "lost": it is done, and the connection ends; (status, code): they get that instead; "late": the error is in the content.
-    `prevents`: whether it heeds If-None-Match; `removes`: whether the keys may DELETE objects.
+    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `prevents`: whether it heeds If-None-Match.
     """
 
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
         self.region, self.clock, self.token = region, clock, token
         self.objects, self.requests, self.answers = {}, [], []
-        self.uploads, self.joins, self.page, self.forbids_lists = {}, [], 1000, False
+        self.uploads = {}
         self.before = lambda request: None
         """Called with each request, before anything is done about it."""
-        self.prevents, self.removes = True, True
+        self.prevents = True
         self.secret, self.expired = SECRET, (403, "InvalidAccessKeyId")
-        stub = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def date_time_string(self, timestamp=None):
-                return formatdate(time.time() + stub.clock, usegmt=True)
-
-            def refuse(self, status: int, code: str, more: str = ""):
-                text = f"<Error><Code>{code}</Code><Message>as asked</Message>{more}</Error>".encode()
-                self.reply(status, b"" if self.command == "HEAD" else text, {"Content-Type": "application/xml"})
-
-            def reply(self, status: int, content: bytes = b"", fields: dict = {}):
-                self.send_response(status)
-                for name, value in {"Content-Length": len(content), **fields}.items():
-                    self.send_header(name, str(value))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def authenticated(self) -> bool:
-                given = re.fullmatch(
-                    r"AWS4-HMAC-SHA256 Credential=(\S+)/(\d{8})/(\S+)/s3/aws4_request,SignedHeaders=(\S+),Signature=([0-9a-f]{64})",
-                    self.headers["Authorization"] or "")
-                if not given or given[1] != KEY or self.headers["x-amz-security-token"] != stub.token:
-                    return self.refuse(*stub.expired)
-                moment = timegm(time.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ"))
-                if abs(moment - time.time() - stub.clock) > 900:
-                    return self.refuse(403, "RequestTimeTooSkewed")
-                if self.headers["Accept"] != "application/xml":
-                    return self.refuse(406, "Ceph would not answer in XML")
-                names = given[4].split(";")
-                unsigned = {name.lower() for name in self.headers if name.lower().startswith("x-amz-")} - set(names)
-                if names != sorted(names) or "host" not in names or unsigned:
-                    return self.refuse(403, "AccessDenied")
-                if given[3] != stub.region:
-                    return self.refuse(400, "AuthorizationHeaderMalformed", f"<Region>{stub.region}</Region>")
-                if given[5] != expected_signature(self, stub.region, stub.secret, names):
-                    return self.refuse(403, "SignatureDoesNotMatch")
-                return True
-
-            def do_PUT(self):
-                content = self.rfile.read(int(self.headers["Content-Length"]))
-                stub.note(self)
-                if not self.authenticated():
-                    return
-                if stub.answers:
-                    return self.refuse(*stub.answers.pop(0))
-                query = parse_qs(urlsplit(self.path).query)
-                digest = hashlib.sha256(content).hexdigest()
-                if digest != self.headers["x-amz-content-sha256"]:
-                    return self.refuse(400, "XAmzContentSHA256Mismatch")
-                tag = f'"{hashlib.md5(content).hexdigest()}"'
-                if "uploadId" in query:
-                    if query["uploadId"][0] not in stub.uploads:
-                        return self.refuse(404, "NoSuchUpload")
-                    stub.uploads[query["uploadId"][0]]["parts"][int(query["partNumber"][0])] = (tag, content)
-                    return self.reply(200, fields={"ETag": tag})
-                if stub.prevents and self.headers["If-None-Match"] == "*" and self.path in stub.objects:
-                    return self.refuse(412, "PreconditionFailed")
-                stub.objects[self.path] = (content, self.metadata())
-                self.reply(200, fields={"ETag": tag})
-
-            def metadata(self) -> dict:
-                return {name.lower(): value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
-
-            def do_POST(self):
-                content = self.rfile.read(int(self.headers["Content-Length"]))
-                stub.note(self)
-                if not self.authenticated():
-                    return
-                if hashlib.sha256(content).hexdigest() != self.headers["x-amz-content-sha256"]:
-                    return self.refuse(400, "XAmzContentSHA256Mismatch")
-                path, query = self.path.partition("?")[0], parse_qs(urlsplit(self.path).query, keep_blank_values=True)
-                if "uploads" in query:
-                    identity = f"2~{len(stub.uploads)}/{'x' * 20}"
-                    stub.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
-                    return self.reply(200, xml("InitiateMultipartUploadResult", f"<UploadId>{identity}</UploadId>"))
-                how = stub.joins.pop(0) if stub.joins else None
-                if isinstance(how, tuple):
-                    return self.refuse(*how)
-                upload = stub.uploads.get(query["uploadId"][0])
-                if not upload:
-                    return self.refuse(404, "NoSuchUpload")
-                if how == "late":
-                    return self.reply(200, xml("Error", "<Code>InternalError</Code><Message>as asked</Message>"))
-                if self.headers["If-None-Match"] == "*" and path in stub.objects:
-                    return self.refuse(412, "PreconditionFailed")
-                named = re.findall(r'<Part><PartNumber>(\d+)</PartNumber><ETag>("\w+")</ETag></Part>', content.decode())
-                parts = upload["parts"]
-                # Like Ceph: every part must be named.
-                if named != [(str(number), parts[number][0]) for number in sorted(parts)]:
-                    return self.refuse(400, "InvalidPart")
-                stub.objects[path] = (b"".join(parts[number][1] for number in sorted(parts)), upload["metadata"])
-                del stub.uploads[query["uploadId"][0]]
-                if how == "lost":
-                    self.close_connection = True
-                    return
-                self.reply(200, xml("CompleteMultipartUploadResult", "<ETag></ETag>"))
-
-            def do_GET(self):
-                stub.note(self)
-                if not self.authenticated():
-                    return
-                if stub.forbids_lists:
-                    return self.refuse(403, "AccessDenied")
-                query = parse_qs(urlsplit(self.path).query)
-                upload = stub.uploads.get(query["uploadId"][0])
-                if not upload:
-                    return self.refuse(404, "NoSuchUpload")
-                after, limit = int(query.get("part-number-marker", ["0"])[0]), min(int(query["max-parts"][0]), stub.page)
-                numbers = [number for number in sorted(upload["parts"]) if number > after]
-                listed = "".join(
-                    f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(upload['parts'][number][0])}</ETag>"
-                    f"<Size>{len(upload['parts'][number][1])}</Size></Part>" for number in numbers[:limit])
-                more = len(numbers) > limit
-                marker = f"<NextPartNumberMarker>{numbers[limit - 1]}</NextPartNumberMarker>" if more else ""
-                self.reply(200, xml("ListPartsResult", f"{listed}<IsTruncated>{str(more).lower()}</IsTruncated>{marker}"))
-
-            def do_DELETE(self):
-                stub.note(self)
-                if not self.authenticated():
-                    return
-                query = parse_qs(urlsplit(self.path).query)
-                if "uploadId" not in query:
-                    if not stub.removes:
-                        return self.refuse(403, "AccessDenied")
-                    stub.objects.pop(self.path, None)
-                    return self.reply(204)
-                identity = query["uploadId"][0]
-                if not stub.uploads.pop(identity, None):
-                    return self.refuse(404, "NoSuchUpload")
-                self.reply(204)
-
-            def do_HEAD(self):
-                stub.note(self)
-                if not self.authenticated():
-                    return
-                if self.path not in stub.objects:
-                    return self.reply(404)
-                content, metadata = stub.objects[self.path]
-                self.reply(200, fields={"Content-Length": len(content), "ETag": '"1-3"', **metadata})
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        # A program that is killed takes no response.
-        self.server.handle_error = lambda *arguments: None
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(_Handler)
 
     def note(self, request):
         # The handler serves all requests of its connection.
@@ -213,9 +62,124 @@ class S3Stub:
         self.requests.append(request)
         self.before(request)
 
-    def count(self, method: str, text: str = "") -> int:
-        return len([request for request in self.requests if request.command == method and text in request.path])
+    def count(self, method: str) -> int:
+        return [request.command for request in self.requests].count(method)
 
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+
+class _Handler(Handler):
+    stub: S3Stub
+
+    def date_time_string(self, timestamp=None):
+        return formatdate(time.time() + self.stub.clock, usegmt=True)
+
+    def refuse(self, status: int, code: str, more: str = ""):
+        text = f"<Error><Code>{code}</Code><Message>as asked</Message>{more}</Error>".encode()
+        self.reply(status, text, {"Content-Type": "application/xml"})
+
+    def authenticated(self) -> bool:
+        """Of a request whose content was read. Notes it in any case."""
+        self.stub.note(self)
+        given = re.fullmatch(
+            r"AWS4-HMAC-SHA256 Credential=(\S+)/(\d{8})/(\S+)/s3/aws4_request,SignedHeaders=(\S+),Signature=([0-9a-f]{64})",
+            self.headers["Authorization"] or "")
+        if not given or given[1] != KEY or self.headers["x-amz-security-token"] != self.stub.token:
+            return self.refuse(*self.stub.expired)
+        moment = timegm(time.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ"))
+        if abs(moment - time.time() - self.stub.clock) > 900:
+            return self.refuse(403, "RequestTimeTooSkewed")
+        if self.headers["Accept"] != "application/xml":
+            return self.refuse(406, "Ceph would not answer in XML")
+        names = given[4].split(";")
+        unsigned = {name.lower() for name in self.headers if name.lower().startswith("x-amz-")} - set(names)
+        if names != sorted(names) or "host" not in names or unsigned:
+            return self.refuse(403, "AccessDenied")
+        if given[3] != self.stub.region:
+            return self.refuse(400, "AuthorizationHeaderMalformed", f"<Region>{self.stub.region}</Region>")
+        if given[5] != expected_signature(self, self.stub.region, self.stub.secret, names):
+            return self.refuse(403, "SignatureDoesNotMatch")
+        return True
+
+    def do_PUT(self):
+        content = self.content()
+        if not self.authenticated():
+            return
+        if self.stub.answers:
+            return self.refuse(*self.stub.answers.pop(0))
+        query = parse_qs(urlsplit(self.path).query)
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != self.headers["x-amz-content-sha256"]:
+            return self.refuse(400, "XAmzContentSHA256Mismatch")
+        tag = f'"{hashlib.md5(content).hexdigest()}"'
+        if "uploadId" in query:
+            if query["uploadId"][0] not in self.stub.uploads:
+                return self.refuse(404, "NoSuchUpload")
+            self.stub.uploads[query["uploadId"][0]]["parts"][int(query["partNumber"][0])] = (tag, content)
+            return self.reply(200, fields={"ETag": tag})
+        if self.stub.prevents and self.headers["If-None-Match"] == "*" and self.path in self.stub.objects:
+            return self.refuse(412, "PreconditionFailed")
+        self.stub.objects[self.path] = (content, self.metadata())
+        self.reply(200, fields={"ETag": tag})
+
+    def metadata(self) -> dict:
+        return {name.lower(): value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
+
+    def do_POST(self):
+        content = self.content()
+        if not self.authenticated():
+            return
+        if hashlib.sha256(content).hexdigest() != self.headers["x-amz-content-sha256"]:
+            return self.refuse(400, "XAmzContentSHA256Mismatch")
+        path, query = self.path.partition("?")[0], parse_qs(urlsplit(self.path).query, keep_blank_values=True)
+        if "uploads" in query:
+            identity = f"2~{len(self.stub.uploads)}/{'x' * 20}"
+            self.stub.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
+            return self.reply(200, xml("InitiateMultipartUploadResult", f"<UploadId>{identity}</UploadId>"))
+        upload = self.stub.uploads.get(query["uploadId"][0])
+        if not upload:
+            return self.refuse(404, "NoSuchUpload")
+        if self.headers["If-None-Match"] == "*" and path in self.stub.objects:
+            return self.refuse(412, "PreconditionFailed")
+        named = re.findall(r'<Part><PartNumber>(\d+)</PartNumber><ETag>("\w+")</ETag></Part>', content.decode())
+        parts = upload["parts"]
+        # Like Ceph: every part must be named.
+        if named != [(str(number), parts[number][0]) for number in sorted(parts)]:
+            return self.refuse(400, "InvalidPart")
+        self.stub.objects[path] = (b"".join(parts[number][1] for number in sorted(parts)), upload["metadata"])
+        del self.stub.uploads[query["uploadId"][0]]
+        self.reply(200, xml("CompleteMultipartUploadResult", "<ETag></ETag>"))
+
+    def do_GET(self):
+        if not self.authenticated():
+            return
+        query = parse_qs(urlsplit(self.path).query)
+        upload = self.stub.uploads.get(query["uploadId"][0])
+        if not upload:
+            return self.refuse(404, "NoSuchUpload")
+        after, limit = int(query.get("part-number-marker", ["0"])[0]), int(query["max-parts"][0])
+        numbers = [number for number in sorted(upload["parts"]) if number > after]
+        listed = "".join(
+            f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(upload['parts'][number][0])}</ETag>"
+            f"<Size>{len(upload['parts'][number][1])}</Size></Part>" for number in numbers[:limit])
+        more = len(numbers) > limit
+        marker = f"<NextPartNumberMarker>{numbers[limit - 1]}</NextPartNumberMarker>" if more else ""
+        self.reply(200, xml("ListPartsResult", f"{listed}<IsTruncated>{str(more).lower()}</IsTruncated>{marker}"))
+
+    def do_DELETE(self):
+        if not self.authenticated():
+            return
+        query = parse_qs(urlsplit(self.path).query)
+        if "uploadId" not in query:
+            self.stub.objects.pop(self.path, None)
+            return self.reply(204)
+        identity = query["uploadId"][0]
+        if not self.stub.uploads.pop(identity, None):
+            return self.refuse(404, "NoSuchUpload")
+        self.reply(204)
+
+    def do_HEAD(self):
+        if not self.authenticated():
+            return
+        if self.path not in self.stub.objects:
+            return self.reply(404)
+        content, metadata = self.stub.objects[self.path]
+        self.reply(200, fields={"Content-Length": len(content), "ETag": '"1-3"', **metadata})

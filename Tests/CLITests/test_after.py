@@ -11,7 +11,7 @@ import pytest
 from program import wait_until
 from records import only_record
 from removals import DELETE, kept, names
-from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, rewrite, stop
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, stop
 
 
 @pytest.mark.parametrize("way", [[], TUS])
@@ -88,16 +88,6 @@ def test_a_link_is_not_removed_nor_what_it_leads_to(hive, program, recording, tm
     assert file.exists()
 
 
-def test_a_file_that_changes_while_the_server_is_asked_stays(hive, program, recording):
-    stub, file = hive("asset/delay-answer=1"), recording()
-    running = program.start_sending(stub, file, *DELETE)
-    wait_until(lambda: of_kind(stub, "asset"))
-    rewrite(file, 0)
-    content = file.read_bytes()
-    assert kept(running.wait(), file)
-    assert file.read_bytes() == content
-
-
 def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hive, program, recording):
     stub, file = hive("asset/silent"), recording()
     running = program.start_sending(stub, file, *DELETE)
@@ -147,17 +137,6 @@ def test_a_silent_server_is_asked_once_and_not_about_others(hive, program, recor
     assert len(said) == 3 and all(event["temporary"] and event["unanswered"] for event in said)
 
 
-def test_the_next_send_moves_a_file_that_could_not_be_moved(hive, program, recording, tmp_path):
-    stub, file, sent = hive(), recording(), tmp_path / "sent"
-    sent.mkdir()
-    content = file.read_bytes()
-    with open(file, "rb"):
-        assert kept(program.send(stub, file, "--after", f"move={sent}"), file, "open")
-    result = program.send(stub, file, "--after", f"move={sent}")
-    assert result.code == 0 and "moved to" in result.out, result
-    assert (sent / file.name).read_bytes() == content and not file.exists()
-
-
 def test_a_removal_is_tried_again_until_it_works_or_never_will(hive, program, recording, tmp_path):
     stub, file = hive(), recording()
     with open(file, "rb"):
@@ -170,26 +149,6 @@ def test_a_removal_is_tried_again_until_it_works_or_never_will(hive, program, re
     os.unlink(tmp_path / "second name")
     # That was decided: nothing is said of it any more.
     assert "kept" not in program.send(stub, file, *DELETE).err and file.exists()
-
-
-def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, program, recording):
-    stub, file = hive("asset/silent@1"), recording()
-    running = program.start_sending(stub, file, *DELETE)
-    wait_until(lambda: of_kind(stub, "asset"))
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
-    assert file.exists()
-    result = program.send(stub, file, *DELETE)
-    assert result.code == 0 and "removed from this machine" in result.out and not file.exists(), result
-
-
-def test_a_file_that_changed_before_the_next_send_is_a_new_recording(hive, program, recording):
-    stub, file = hive(), recording()
-    with open(file, "rb"):
-        assert kept(program.send(stub, file, *DELETE), file, "open")
-    file.write_bytes(file.read_bytes() + b"x")
-    assert program.send(stub, file, *DELETE).code == 0
-    assert not file.exists() and len(stub.recordings) == 2
 
 
 def test_a_failed_upload_removes_nothing(hive, program, recording):

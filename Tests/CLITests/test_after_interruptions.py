@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from program import wait_until
-from records import only_record, records
+from records import only_record
 from removals import DELETE, calls_on_names, follows, kept, names
 from uploads import PASSWORD
 
@@ -252,14 +252,3 @@ def test_clean_undoes_an_interrupted_removal_although_there_is_enough_space(hive
     result = program.run("clean", tmp_path, "--keep-free", "1")
     assert result.code == 0 and "is back." in result.err and file.exists(), result
     assert journal.read_bytes().strip() == b""
-
-
-def test_two_processes_remove_their_files_one_after_the_other(hive, program, recording):
-    """Each takes the lock for a moment; whoever does not get it keeps its file."""
-    stub, files = hive(), [recording(name=f"{number}.mp4") for number in range(6)]
-    runs = [program.start_sending(stub, file, *DELETE) for file in files]
-    results = [run.wait() for run in runs]
-    assert all(result.code == 0 for result in results)
-    for file, result in zip(files, results):
-        assert file.exists() == ("another process" in result.err)
-    assert {record.phase for record in records(program)} == {"delivered"}

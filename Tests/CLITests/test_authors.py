@@ -32,14 +32,6 @@ def test_a_retry_names_the_author_and_the_remedy_too(hive, program, recording):
     assert result.err.count("proxy_pass") == 2
 
 
-def test_a_php_program_that_ends_with_an_error_and_200_is_quoted(hive, send, recording):
-    page = "<br />\n<b>Fatal error</b>:  Uncaught Error: Call to a(\x1b) in <b>/a.php</b> on line <b>3</b><br />\n"
-    result = send(hive(answer=answer("200 OK", page)), recording())
-    assert result.code == 10, result
-    assert "PHP failed (200): Fatal error: Uncaught Error: Call to a(\ufffd) in /a.php on line 3." in result.err, result
-    assert "PHP's error log" in result.err
-
-
 def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, recording):
     result = send(hive(), recording(), "--file-field", "media", "--protocol", "multipart")
     assert result.code == 8

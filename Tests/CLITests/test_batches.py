@@ -65,14 +65,6 @@ def test_a_named_link_is_followed(hive, send, rec, tmp_path):
     assert sent(stub) == [b"a.wav"]
 
 
-def test_hidden_and_unfinished_files_are_passed_over(run, hive, rec):
-    stub = hive()
-    rec("a.wav", "plain.txt", "b.wav.part", ".a.wav", ".hidden/a.wav")
-    (rec() / "a.wav.upload").write_text("")
-    run("send", "-r", "rec", "--match", "*", "--multipart-url", stub.url + "/upload").check()
-    assert sent(stub) == [b"a.wav", b"plain.txt"]
-
-
 @pytest.mark.parametrize("ending", [".part", ".aria2"])
 def test_unfinished_downloads_are_left_out(send, hive, rec, ending):
     stub = hive()

@@ -176,14 +176,6 @@ def test_a_slow_file_status_is_no_stall_of_the_connection(deliver, way):
     was_not_tried_again(result, stub)
 
 
-def test_a_slow_disk_is_no_stall_of_another_files_connection(program, hive, disk, recording):
-    stub, mounted = hive("slow-read=4e6"), disk(**SLOW)
-    files = [mounted.file, recording(6_000_000, "quick.mp4")]
-    destination = ["--multipart-url", stub.url + "/upload"]
-    program.run("send", *destination, *files, "--digest", "-j", "2", *HASTY, retries=2).check()
-    assert len(stub.requests) == 2 and len(received(stub)) == 2
-
-
 # MARK: Changes
 
 KNOWS = {"form --digest", "gighive https", "gighive tus"}

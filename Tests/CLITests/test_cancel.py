@@ -1,9 +1,8 @@
 """`cancel` ends an upload here and on the server."""
 
 import pytest
-from program import wait_until
 from records import only_record, records
-from uploads import PASSWORD, TUS, is_delivered, of_kind, stop
+from uploads import PASSWORD, TUS, is_delivered, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -65,23 +64,6 @@ def test_a_delivered_upload_cannot_be_cancelled(program, delivered):
     result = program.run("cancel", record.id, env=PASSWORD)
     assert result.code == 2 and "gighive-upload delete" in result.err, result
     assert stub.requests == [] and len(stub.recordings) == 1 and only_record(program).phase == "delivered"
-
-
-def test_an_upload_that_became_a_recording_in_the_meantime_is_not_cancelled(hive, program, recording):
-    """`cancel A B`: while A is being ended, another process delivers B."""
-    stub = hive()
-    for name in ("a.mp4", "b.mp4"):
-        stop(program, stub, recording(SIZE, name), at=AT)
-    first, second = (record.id for record in records(program))
-    stub.set_faults("terminate/delay-answer=1.5@1")
-    running = program.start("cancel", first, second, env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "terminate"))
-    assert program.run("resume", second, env=PASSWORD).code == 0
-    result = running.wait()
-    assert result.code == 2, result
-    assert only_record(program).id == second
-    assert only_record(program).document["delete_token"]
-    assert len(stub.recordings) == 1
 
 
 def test_each_of_several_is_cancelled_and_a_failure_gives_the_exit_code(hive, program, recording):

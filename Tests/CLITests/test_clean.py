@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -176,16 +175,6 @@ def test_a_directory_can_be_named_in_another_way(hive, program, deliver, card, t
     assert not two.exists()
 
 
-def test_a_file_that_gighive_no_longer_has_stays(hive, program, deliver, card):
-    stub = hive()
-    one, two = deliver(stub, 2)
-    stub.set_faults("media/vanish@1")
-    result = clean(program, card, 1)
-    assert result.code == 0, result
-    assert "0.mp4 was kept: GigHive still lists it, but no longer has its file." in result.err, result
-    assert one.exists() and not two.exists()
-
-
 def test_a_server_that_does_not_answer_is_asked_once(hive, program, deliver, card):
     stub = hive()
     files = deliver(stub)
@@ -240,15 +229,6 @@ def test_a_file_that_may_not_be_the_delivered_one_stays(hive, program, deliver, 
     assert of_kind(stub, "asset") == []
 
 
-def test_a_copy_of_the_delivered_file_counts_by_its_content(hive, program, deliver, card):
-    """As after a backup was put back: another inode, but the same bytes and time."""
-    stub = hive()
-    file, = deliver(stub, 1)
-    shutil.copy2(file, card / "copy")
-    os.replace(card / "copy", file)
-    assert clean(program, card, 1).code == 0 and not file.exists()
-
-
 def test_a_dry_run_checks_everything_and_removes_nothing(hive, program, deliver, card):
     stub = hive()
     one, two, three = deliver(stub)
@@ -275,14 +255,6 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
     assert program.post(stub, file).code == 0
     rewrite(file, SIZE // 2)
     assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
-
-
-def test_a_sidecar_goes_with_its_recording(hive, program, deliver, card):
-    (card / "0.mp4.upload").write_text("label = Something\n")
-    deliver(hive(), 2)
-    (card / "1.mp4.upload").write_text("label = For the next one\n")
-    result = clean(program, card, 2 * SIZE)
-    assert [file.name for file in card.iterdir()] == ["1.mp4.upload"], result
 
 
 def test_a_record_without_its_password_costs_the_others_nothing(hive, program, deliver, card):

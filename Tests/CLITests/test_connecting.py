@@ -30,14 +30,3 @@ def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
     result = run("send", recording(), "--multipart-url", url, "--connect-timeout", "500ms", seconds=10)
     assert result.code == 4, result
     assert "0.50 s" in result.err or "500 ms" in result.err
-
-
-@pytest.mark.parametrize(("host", "option", "words"), [
-    ("127.0.0.1", "--ipv6", "127.0.0.1 is an IPv4 address, but only IPv6 may be used. Leave out --ipv6"),
-    ("[::1]", "--ipv4", "::1 is an IPv6 address, but only IPv4 may be used. Leave out --ipv4"),
-])  # fmt: skip
-def test_an_address_of_the_version_that_is_excluded_is_named(run, recording, host, option, words):
-    arguments = ["send", recording(), "--multipart-url", f"http://{host}:{unused_port()}/x", option]
-    for more in (["--retry", "0"], ["--retry", "forever"]):
-        result = run(*arguments, *more, retries=None, seconds=10)
-        assert result.code == 2 and words in result.err, result

@@ -124,6 +124,7 @@ SHARED = {
     "--netrc": ([], "machine 127.0.0.1 login uploader password hunter2"),
     "--bearer-file": ([], "hunter2"),
     "--upload-token-file": (["--field", "tos_accepted=true"], "hunter2"),
+    "--header-file": ([], "X-Key: hunter2"),
 }
 
 

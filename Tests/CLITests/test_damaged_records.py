@@ -97,12 +97,3 @@ def test_a_record_of_another_user_is_not_fatal(hive, program, recording, nobody)
     private(place / "00000000.record", b"")
     result = program.send(hive(), *TUS, recording(directory=place), "--state-dir", place, **settings).check()
     assert "00000000.record" in result.err
-
-
-@pytest.mark.parametrize("name", [b"a\x1b[31m\n\xff.record", b"x" * 240 + b".record"])
-def test_an_unrelated_file_in_the_state_directory_is_not_fatal(hive, program, recording, name):
-    program.state.mkdir(mode=0o700)
-    with open(os.path.join(os.fsencode(program.state), name), "wb") as stream:
-        stream.write(b"stranger")
-    result = program.send(hive(), *TUS, recording()).check()
-    assert "\x1b" not in result.err

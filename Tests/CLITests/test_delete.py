@@ -76,22 +76,6 @@ def test_an_undelivered_recording_cannot_be_deleted(program, interrupted):
     assert stub.requests == []
 
 
-@pytest.mark.parametrize("again", ["the same", "a copy", "another event"])
-def test_the_token_survives_another_delivery_of_the_same_recording(hive, program, recording, again):
-    """GigHive gives it once. There is one record of each file at each event, and the recording can be deleted from any."""
-    stub, file = hive(), recording(SIZE)
-    assert program.send(stub, *TUS, file).code == 0
-    token = only_record(program).document["delete_token"]
-    if again == "a copy":
-        file = recording(name="copy.mp4", content=file.read_bytes())
-    options = ["--event-date", "2026-01-01"] if again == "another event" else []
-    assert program.send(stub, *TUS, file, *options).code == 0
-    known = records(program)
-    assert [record.document["delete_token"] for record in known] == [token] * (1 if again == "the same" else 2)
-    assert program.run("delete", known[-1].id, env=PASSWORD).code == 0
-    assert stub.recordings == [] and undeleted(program) == []
-
-
 def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     assert program.send(stub, *TUS, file).code == 0
@@ -101,28 +85,6 @@ def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, p
     assert again.id != before.id
     assert program.run("cancel", again.id, env=PASSWORD).code == 0
     assert only_record(program).document == before.document
-
-
-def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, program, recording):
-    """Their asset IDs are the same."""
-    stubs, file = (hive(), hive()), recording(SIZE)
-    for stub in stubs:
-        assert program.send(stub, *TUS, file).code == 0
-    tokens = {record.document["delete_token"] for record in records(program)}
-    assert tokens == {stub.catalogue.delete_token(1) for stub in stubs} and len(tokens) == 2
-
-
-@pytest.mark.parametrize("second", ["delete/delay-answer=1@2-2", "delete/status=500@2-2"])
-def test_a_deletion_does_not_bring_back_a_record_that_another_one_has_deleted(program, delivered, second):
-    stub, record = delivered()
-    stub.set_faults("delete/delay-answer=2@1", second)
-    runs = []
-    for count in (1, 2):
-        runs.append(program.start("delete", record.id, env=PASSWORD))
-        wait_until(lambda: len(of_kind(stub, "delete")) >= count or runs[-1].process.poll() is not None)
-    codes = [run.wait().code for run in runs]
-    assert codes == [0, 11], codes
-    assert stub.recordings == [] and undeleted(program) == []
 
 
 @pytest.mark.parametrize("command", ["forget", "send", "resume"])

@@ -110,17 +110,6 @@ def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, t
 MISSING = BrokenDisk.missing()
 
 
-@pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
-def test_path_and_content_decide_if_inodes_are_not_stable(hive, program, tmp_path):
-    stub = hive()
-    with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
-        program.post(stub, disk.file).check()
-        assert only_record(program).document["inode"] == "0"
-        skipped(program.post(stub, disk.file, "--json"))
-    with BrokenDisk(tmp_path / "disk", size=300_001) as disk:
-        assert program.post(stub, disk.file, "--json").check().outcome["event"] == "delivered"
-
-
 @pytest.mark.native
 @pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
 def test_a_delivered_recording_costs_fourteen_system_calls_if_inodes_are_not_stable(hive, program, tmp_path):

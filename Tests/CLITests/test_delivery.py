@@ -55,16 +55,6 @@ def test_the_date_is_today_and_the_type_band_unless_they_are_given(hive, send, r
     assert fields == {"event_type": "band", "label": "First set"}
 
 
-def test_today_is_the_local_date(hive, send, recording):
-    for zone, hours in (("XST-14", 14), ("XST+12", -12)):
-        stub = hive()
-        there = datetime.timezone(datetime.timedelta(hours=hours))
-        before = datetime.datetime.now(there).date()
-        send(stub, recording(), env={"TZ": zone})
-        days = {before.isoformat(), datetime.datetime.now(there).date().isoformat()}
-        assert dict(stub.wait_for(1)[0].fields)["event_date"] in days
-
-
 @pytest.mark.parametrize(
     ("name", "mime"),
     [("a.mp3", "audio/mpeg"), ("a.MP4", "video/mp4")],
@@ -108,13 +98,6 @@ def test_several_files_go_over_one_connection(any_hive, send, recording):
     assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
 
 
-def test_a_connection_that_the_server_closed_between_two_files_is_made_again(any_hive, send, recording):
-    hive = any_hive("early-status=500:lingering@1")
-    result = send(hive, recording(2_000_000, "a.mp4"), recording(name="b.mp4"), "--json")
-    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [9, 0]
-    assert [request.connection for request in hive.wait_for(2)] == [1, 2]
-
-
 def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     stub, file = hive(), recording()
     first, second = send(stub, file), send(stub, file, "--again")
@@ -125,22 +108,8 @@ def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
 
 
-@pytest.mark.parametrize("fault", ["wrong-checksum", "wrong-size"])
-def test_a_server_that_stored_something_else_is_an_integrity_failure(any_hive, send, recording, fault):
-    result = send(any_hive(fault), recording())
-    assert result.code == 10, result
-    assert result.out == ""
-
-
 @pytest.mark.parametrize("content", ["<html>Welcome</html>", '{"id":1,"asset_id":1}'])
 def test_a_success_without_gighives_confirmation_is_not_one(hive, send, recording, content):
     answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n{content}"
     result = send(hive(answer=answer.encode()), recording())
     assert result.code == 10, result
-
-
-def test_a_success_before_the_whole_file_was_sent_is_not_one(any_hive, send, post, recording):
-    file = recording(24_000_000)
-    for deliver in (send, post):
-        result = deliver(any_hive("early-status-after=100000:200:lingering"), file)
-        assert result.code == 10, result

@@ -44,15 +44,6 @@ def test_content_passes_and_nothing_stays(any_hive, examine):
     assert is_empty(stub)
 
 
-def test_only_the_file_of_zeros_is_in_the_form_and_a_short_test_says_nothing_about_the_path(hive, examine):
-    stub = hive(keep_body=5000)
-    result = examine(stub.url, *USER, "--send-test", "1k", "--json").check()
-    (form,) = sent(stub, "POST")
-    assert form.body.count(b"\0") == 1000 and b"label" not in form.body
-    assert result_of(result, "spooling") == "not_examined"
-    assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
-
-
 def test_a_test_goes_as_a_file_of_its_size_would(hive, examine):
     stub = hive()
     result = examine(stub.url, *USER, *SMALL, "--threshold", "1M", "--json").check()

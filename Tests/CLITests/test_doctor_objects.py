@@ -1,12 +1,10 @@
 """`doctor` for S3, WebDAV and PUT: a small test object, which is written, looked at and removed, and what is wrong in its own words."""
 
-import signal
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from program import private, wait_until
+from program import private
 from s3 import ENVIRONMENT
+from stub import Handler, Stub
 
 
 @pytest.fixture
@@ -140,57 +138,32 @@ def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, d
     assert dav.files == {}
 
 
-def test_an_interruption_leaves_nothing(program, dav):
-    dav.hold = ("MOVE", "before")
-    running = program.start("doctor", "--webdav", dav.url + "/dav/")
-    wait_until(dav.held.is_set, what="a held MOVE")
-    assert dav.files
-    running.signal(signal.SIGINT)
-    assert running.wait(10).code == 130
-    dav.refuse["MOVE"] = 412
-    dav.release()
-    assert dav.files == {}
-
-
 # MARK: PUT
 
 
-class _Objects(BaseHTTPRequestHandler):
-    """A server that takes PUT; `removes`: and DELETE."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
+class _Handler(Handler):
     def do_PUT(self):
-        self.server.objects[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.stub.objects[self.path] = self.content()
         self.answer(201)
 
     def do_DELETE(self):
-        self.answer(405 if not self.server.removes else 404 if self.server.objects.pop(self.path, None) is None else 204)
+        self.answer(405 if not self.stub.removes else 404 if self.stub.objects.pop(self.path, None) is None else 204)
 
     def do_HEAD(self):
-        content = self.server.objects.get(self.path)
-        self.answer(404 if content is None else 200, len(content or b""))
+        content = self.stub.objects.get(self.path)
+        self.answer(404 if content is None else 200, content or b"")
 
-    def answer(self, status, length=0):
-        self.server.methods.append(self.command)
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", str(length))
-        self.end_headers()
+    def answer(self, status, content=b""):
+        self.stub.methods.append(self.command)
+        self.reply(status, content)
 
 
 @pytest.fixture
 def objects():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Objects)
-    server.objects, server.methods, server.removes = {}, [], True
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    """A server that takes PUT; `removes`: and DELETE."""
+    with Stub(_Handler) as server:
+        server.objects, server.methods, server.removes = {}, [], True
+        yield server
 
 
 def test_a_directory_that_takes_put_has_nothing_left(examine, objects):

@@ -9,7 +9,6 @@ from records import only_record
 from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
 
 SIZE = 5_000_000
-AGAIN = ["--set", "retry-max-delay=10ms"]
 
 
 @pytest.fixture
@@ -32,21 +31,6 @@ def test_the_call_names_the_upload_and_has_the_form(hive, upload, recording):
     assert (request.method, request.header("Content-Type")) == ("POST", "application/json")
     assert request.header("Accept") == "application/json"
     assert json.loads(request.body) == {"upload_id": item.upload_id, **form, "display_name": "Ann"}
-
-
-def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, program, upload, recording):
-    """And what the server says in the meantime is reported."""
-    stub, file = hive("finalize-early=9"), recording(SIZE)
-    result = upload(stub, file, *AGAIN, retries=1)
-    assert result.code == 9 and "not been written yet" in result.err, result
-    # One more where the connection was kept from before: the server may have closed it in the meantime.
-    assert len(of_kind(stub, "finalize")) in (2, 3)
-    assert only_record(program).phase != "delivered"
-    stub.set_faults()
-    stub._requests.clear()
-    assert resume(program).code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == 0
 
 
 def test_a_refusal_leaves_the_upload_for_another_try(hive, upload, recording):

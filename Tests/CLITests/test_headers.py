@@ -4,8 +4,7 @@ import pytest
 from program import private
 from records import only_record
 from secrets_bench import PROXY_PASSWORD, Proxy
-from test_tus import metadata
-from uploads import PASSWORD, TUS, of_kind, stop
+from uploads import PASSWORD, TUS, stop
 
 TEAM = ["--header", "X-Team: sound", "--header", "X-Empty:"]
 SECRETS = "# of the gateway\nCF-Access-Client-Id: id-of-mine\r\n\napikey: k3y-of-mine\n"
@@ -48,12 +47,6 @@ def test_a_file_with_something_else_is_refused_without_quoting_it(refused, tmp_p
     private(tmp_path / "headers", content)
     message = refused("--header-file", "headers")
     assert "headers" in message and "hunter2" not in message
-
-
-def test_a_file_that_others_can_read_is_refused(refused, tmp_path):
-    (tmp_path / "headers").write_text(SECRETS)
-    (tmp_path / "headers").chmod(0o644)
-    assert "chmod 600" in refused("--header-file", "headers")
 
 
 @pytest.mark.parametrize("other", ["--user", "--bearer-file"])
@@ -164,33 +157,6 @@ def test_fields_given_to_resume_replace_those_of_the_record(hive, program, recor
         assert request.header("X-Crew") == "light" and request.header("X-Team") == ""
 
 
-# MARK: Metadata
-
-
-def test_metadata_goes_to_a_tus_server(any_hive, plain, recording):
-    hive = any_hive()
-    plain(hive, recording(), "--field", "album=Live, at last", "--field", "empty=", "--field", "filename=other.wav",
-          "--field", b"bytes=\xff=1").check()
-    sent = metadata(hive)
-    assert sent["album"] == "Live, at last" and sent["empty"] == "" and sent["filename"] == "other.wav"
-    assert sent["bytes"] == "\udcff=1"
-    assert of_kind(hive, "create")[0].header("Upload-Metadata").count("filename") == 1
-
-
 def test_metadata_without_a_valid_name_is_refused(run, hive, recording):
     result = run("send", recording(), "--tus-url", hive().url, "--field", "ä=c")
     assert result.code == 2 and "--field: use NAME=VALUE; for tus, NAME is ASCII" in result.err, result
-
-
-# MARK: The length of PATCH requests
-
-
-@pytest.mark.parametrize("size", [300_001, 3_000_000])
-def test_a_chunk_size_is_exact_and_limits_the_creation(any_hive, upload, recording, size):
-    hive = any_hive()
-    upload(hive, recording(10_000_000), "--chunk-size", size).check()
-    creation, = of_kind(hive, "create")
-    lengths = [request.content_length for request in of_kind(hive, "patch")]
-    # A whole chunk or nothing: some servers take only equal parts.
-    assert creation.content_length == (size if size <= 1 << 20 else 0)
-    assert all(length == size for length in lengths[:-1]) and 0 < lengths[-1] <= size

@@ -14,9 +14,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "immich.md"
 
 @pytest.fixture
 def immich():
-    stub = ImmichStub()
-    yield stub
-    stub.close()
+    with ImmichStub() as stub:
+        yield stub
 
 
 @pytest.fixture

@@ -164,17 +164,6 @@ def test_other_commands_while_the_state_directory_is_locked(hive, program, recor
         assert running.wait().code in (0, 11)
 
 
-def test_a_state_directory_that_is_unlocked_in_time_costs_nothing(hive, program, recording):
-    stub, file = hive(), recording()
-    assert program.send(stub, recording(name="other.mp4")).code == 0
-    with open(program.state / "directory.lock", "ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        running = program.start_sending(stub, file)
-        time.sleep(0.5)
-    running.wait().check()
-    assert len(stub.recordings) == 2
-
-
 # Abnormal ends
 
 

@@ -2,14 +2,13 @@
 
 import resource
 import signal
-import subprocess
 import time
 
 import pytest
 from program import wait_until
 from records import records
 from test_large_files import check_memory, peak_kib
-from uploads import PASSWORD, TUS, kinds, of_kind, sha256
+from uploads import TUS, kinds, of_kind, sha256
 
 SIZE = 3_000_000
 MORE_KIB = 1000
@@ -87,17 +86,6 @@ def test_events_carry_the_id_of_their_upload(hive, program, files):
             assert event["id"] == ids[event["file"]]
 
 
-def test_uploads_at_once_do_not_mix(hive, program, recording):
-    """Different sizes, so that they overtake each other."""
-    stub = hive("PATCH/slow-read=8e6")
-    files = [recording(size, f"{size}.mp4") for size in (5_000_000, 1, 2_000_000, CREATION_AND_ONE, 700_000, 3_333_333)]
-    program.send(stub, *files, *TUS, "-j", "4").check()
-    assert {item.sha256: item.size for item in stub.recordings} == {sha256(file): file.stat().st_size for file in files}
-
-
-CREATION_AND_ONE = (1 << 20) + 1
-
-
 @pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
 def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
     hive = any_hive(*faults)
@@ -119,17 +107,6 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     result = program.send(stub, file, file, *TUS, "-j", jobs)
     assert len(stub.recordings) == 1
     assert result.code == 0 and "1 of 2 delivered, 1 already delivered." in result.out, result
-
-
-@pytest.mark.native
-def test_the_second_of_one_file_sleeps_until_the_first_has_ended(hive, program, recording, tmp_path):
-    """It does not look every 20 ms whether the record is free."""
-    stub, file, log = hive("finalize/delay-answer=2"), recording(50_000), tmp_path / "calls"
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=flock,fchmod"]
-    command = [*trace, *program.command, *program.sending(stub, file, file, *TUS, "-j", "2")]
-    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=20)
-    assert done.returncode == 0 and "1 of 2 delivered, 1 already delivered." in done.stdout, done
-    assert len(log.read_text().splitlines()) < 60
 
 
 def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):

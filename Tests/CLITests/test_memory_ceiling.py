@@ -7,7 +7,7 @@ import resource
 
 import pytest
 from program import wait_until
-from uploads import TUS, kinds
+from uploads import kinds
 from watching import has, write
 
 pytestmark = pytest.mark.native
@@ -36,18 +36,6 @@ def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
 def all_wait(stub) -> bool:
     """Sixteen uploads, several times each; one more is sent."""
     return kinds(stub).count("create") > 16 and kinds(stub).count("finalize") > 48
-
-
-def test_sixteen_uploads_that_wait_for_finalize_keep_below_12_mebibytes(hive, program, recording, certificates, static):
-    """While GigHive cannot finalize, the next recordings are sent."""
-    stub, count = hive("finalize/delay-answer=0.5", "finalize/status=503", tls=certificates), 20
-    files = [recording(300_000, f"{number}.mp4") for number in range(count)]
-    options = ["--max-memory", static[0], "--set", "retry-max-delay=2s"]
-    running = program.start_sending(stub, *files, *TUS, *options, retries=100)
-    wait_until(lambda: all_wait(stub) or running.process.poll() is not None, 40)
-    stub.set_faults()
-    running.wait(60).check()
-    assert len(stub.recordings) == count
 
 
 def test_the_worker_of_a_watcher_keeps_its_ceiling_while_sixteen_uploads_wait_for_finalize(hive, watch, rec, certificates):

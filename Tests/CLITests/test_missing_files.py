@@ -70,28 +70,6 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     assert stub.requests == []
 
 
-def test_a_file_that_was_put_back_resumes(program, interrupted, tmp_path):
-    stub, record = interrupted()
-    file, aside = tmp_path / "gig.mp4", tmp_path / "aside"
-    file.rename(aside)
-    assert is_passed_over(program, "gone")
-    assert program.run("resume", record.id, env=PASSWORD).code == 3
-    aside.rename(file)
-    assert file_states(program) == ["present"]
-    program.run("resume", "--all", env=PASSWORD).check()
-    assert is_delivered(stub, file) and sent(stub) == SIZE - AT
-
-
-def test_another_file_with_the_name_is_a_change_and_not_gone(program, interrupted, recording, tmp_path):
-    stub, record = interrupted()
-    (tmp_path / "gig.mp4").unlink()
-    recording(SIZE)
-    assert file_states(program) == ["present"]
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 3 and "has changed since its upload started" in result.err, result
-    assert stub.requests == [] and only_record(program).id == record.id
-
-
 def test_the_others_are_resumed(hive, program, recording):
     stub = hive()
     files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
@@ -162,24 +140,6 @@ def test_a_file_on_a_share_whose_server_is_away_waits_for_it(hive, program, tmp_
         assert result.code == 3 and "is not available" in result.err, result
 
 
-def test_the_file_system_is_known_by_its_id(program, interrupted, tmp_path):
-    """The next stick in a port has the number of the last one, and a stick in another port has another number."""
-    _, record = interrupted()
-    id, device = os.statvfs(tmp_path).f_fsid, record.document["device"]
-    if id == 0:
-        pytest.skip("this file system has no ID")
-    assert record.document["file_system"] == str(id) and device == str(os.stat(tmp_path).st_dev)
-    (tmp_path / "gig.mp4").unlink()
-    for changes, state in (
-        ({"file_system": str(id ^ 1)}, "waiting"),
-        ({"device": str(int(device) + 1)}, "gone"),
-        ({"device": str(int(device) + 1), "file_system": None}, "waiting"),
-        ({"file_system": None}, "gone"),
-    ):
-        record.write(**changes)
-        assert file_states(program) == [state], changes
-
-
 def test_gone_and_waiting_files_are_reported_in_one_line(hive, program, recording, tmp_path):
     stub, place = hive(), tmp_path / "share"
     place.mkdir()
@@ -246,15 +206,6 @@ def test_the_record_of_a_delivered_file_that_is_gone_can_be_pruned(program, deli
     assert sorted(path.name for path in program.state.iterdir() if record.id in path.name) == []
 
 
-def test_the_record_of_a_failed_upload_can_be_pruned(hive, program, recording):
-    stub, file = hive("create/status=401"), recording(SIZE)
-    assert program.send(stub, *TUS, file).code == 6
-    age(program, DAY)
-    assert prune(program, "1h", 0)
-    file.unlink()
-    assert prune(program, "1h", 1)
-
-
 def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recording, tmp_path):
     place = tmp_path / "share"
     place.mkdir()
@@ -277,16 +228,6 @@ def test_an_upload_that_another_process_works_on_is_not_pruned(program, delivere
     assert prune(program, "1h", 0)
     running.end()
     assert prune(program, "1h", 1)
-
-
-def test_pruning_has_an_event_for_each_record(program, delivered, tmp_path):
-    _, record = delivered()
-    (tmp_path / "gig.mp4").unlink()
-    age(program, 60)
-    result = program.run("prune", "1m", "--json").check()
-    (event,) = result.events
-    assert (event["event"], event["id"], event["exit_code"]) == ("forgotten", record.id, 0)
-    assert program.run("prune", "1m", "--json").check().out == ""
 
 
 NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]

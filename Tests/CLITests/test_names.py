@@ -1,7 +1,6 @@
 """Names and addresses: which ones are tried, and their syntax."""
 
 import socket
-import threading
 
 import pytest
 from certificates_forge import leaf
@@ -9,7 +8,6 @@ from hivestub import Certificates
 from namespaces import alone, command, hosts, name_server
 from pages import answer
 from program import wait_until
-from uploads import PASSWORD
 
 pytestmark = pytest.mark.native
 
@@ -68,30 +66,6 @@ def test_a_name_server_that_drops_questions_for_ipv6_costs_little_and_once(run, 
         assert answers_ipv6 or asked.count(28) <= 2 and asked.count(1) <= 3, asked
 
     alone(test)
-
-
-def test_after_a_stall_segments_are_short(run, recording):
-    """Perhaps only short packets pass, because a path MTU is smaller than announced."""
-    lengths = []
-    with socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        server.settimeout(30)
-
-        def serve():
-            connections = []
-            for _ in range(2):
-                connections.append(server.accept()[0])
-                lengths.append(connections[-1].getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG))
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        result = run(
-            "send", recording(30_000_000), "--server", f"http://127.0.0.1:{server.getsockname()[1]}", "--protocol", "multipart",
-            "--label", "x", "--set", "stall-timeout=1s", "--set", "retry-max-delay=10ms", retries=1, env=PASSWORD)
-        thread.join()
-    assert result.code == 4 and lengths[0] > 1220 >= lengths[1], (result, lengths)
 
 
 # MARK: localhost (RFC 6761)

@@ -119,14 +119,6 @@ def test_an_upload_that_a_kill_interrupts_is_sent_again(hive, program, recording
     assert objects(stub) == [("/bucket/a.wav", sha256(file))]
 
 
-def test_an_upload_that_a_kill_interrupts_after_the_last_byte_is_sent_again(hive, put, program, recording):
-    stub = hive("other/lose-answer@1")
-    file = recording(100_000, name="a.wav")
-    assert put(stub, file, "--retry", "0").code == 4
-    assert put(stub, file).check()
-    assert [target for target, _ in objects(stub)] == ["/bucket/a.wav"] * 2
-
-
 # MARK: Unattended
 
 

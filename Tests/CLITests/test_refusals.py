@@ -1,7 +1,6 @@
 """A refusal counts as soon as its head has arrived, and errors of certificate files are explained."""
 
 import pytest
-from pages import answer
 
 REFUSALS = [
     (b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\nhalf", 6),
@@ -19,19 +18,6 @@ def test_a_refusal_whose_content_never_comes_is_still_that_refusal(start, record
     url = deaf_server(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\nhalf")
     running = start("send", recording(), "--multipart-url", url, "--set", "response-timeout=300ms")
     assert running.wait(20).code == 6
-
-
-@pytest.mark.parametrize(("message", "code", "words"), [
-    ("Upload failed with code 1", 8, "upload_max_filesize"),
-    ("SQLSTATE[22001]: 1406 Data too long for column 'label' at row 1", 7, "too long for GigHive's database"),
-    ("DB connection failed: SQLSTATE[HY000] [2002] Connection refused", 9, "database does not run; start it on the server"),
-])  # fmt: skip
-def test_gighives_500s_are_told_apart(hive, send, recording, message, code, words):
-    document = f'{{"error":"Server Error","message":"{message}"}}'
-    stub = hive(answer=answer("500 Internal Server Error", document))
-    result = send(stub, recording(), "--protocol", "multipart", "--set", "retry-max-delay=10ms", retries=1)
-    assert result.code == code and words in result.err, result
-    assert len(stub.requests) == (2 if code == 9 else 1)
 
 
 def test_a_refusal_without_credentials_says_that_there_were_none(hive, run, recording):

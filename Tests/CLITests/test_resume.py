@@ -7,12 +7,11 @@ import signal
 import time
 
 import pytest
-from program import private, wait_until
+from program import private
 from records import only_record
-from uploads import CREATION, PASSWORD, TUS, WAYS, go_on, is_delivered, kinds, of_kind, sent, sha256, stop
+from uploads import PASSWORD, WAYS, go_on, is_delivered, kinds, of_kind, sent, sha256, stop
 
 SIZE = 6_000_000
-LARGE = 30_000_000
 AT = 3_000_000
 
 
@@ -42,49 +41,6 @@ def test_it_resumes_at_the_servers_offset(hive, program, recording, way):
     assert only_record(program).phase == "delivered"
 
 
-@pytest.mark.parametrize("after", [0, 65_536])
-def test_a_crash_at_any_byte_of_the_first_request_loses_nothing(hive, program, recording, after):
-    """The creation carries data; the server may or may not have made an upload of it."""
-    stub, file = hive("create/stall-after=" + str(after)), recording(SIZE)
-    running = program.start_sending(stub, *TUS, file)
-    wait_until(lambda: of_kind(stub, "create") and of_kind(stub, "create")[0].body_bytes >= after)
-    running.end()
-    stub.set_faults()
-    stub._requests.clear()
-    assert go_on(program, stub, file, "send").code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE
-
-
-def test_many_crashes_in_a_row_do_not_add_up(hive, program, recording):
-    stub, file = hive(), recording(LARGE)
-    for at in range(2_000_000, LARGE, 4_000_000):
-        known = bool(stub.uploads)
-        stub.set_faults(f"PATCH/stall-after={4_000_000 if known else at - CREATION}")
-        running = program.start_sending(stub, *TUS, file)
-        wait_until(lambda: stub.uploads and stub.uploads[0].offset == at)
-        running.signal(signal.SIGKILL)
-        running.wait()
-    stub.set_faults()
-    assert go_on(program, stub, file, "resume --all").code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == LARGE
-    assert len(of_kind(stub, "create")) == 1
-
-
-def test_an_upload_to_any_tus_server_resumes_too(hive, program, recording):
-    stub, file = hive("PATCH/stall-after=2000000"), recording(SIZE)
-    running = program.start("send", "--tus-url", stub.url + "/tus/", file, "--digest")
-    wait_until(lambda: stub.uploads and stub.uploads[0].offset == CREATION + 2_000_000)
-    running.end()
-    stub.set_faults()
-    stub._requests.clear()
-    result = program.run("resume", "--all", "--json").check()
-    assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
-    assert result.outcome["checksum_sha256"] == sha256(file)
-    assert sent(stub) == SIZE - CREATION - 2_000_000
-
-
 def test_an_upload_that_has_expired_starts_over(hive, program, recording):
     stub = hive(tus_extensions=("creation", "creation-with-upload", "expiration"), tus_expires_seconds=1.0)
     file = recording(SIZE)
@@ -93,20 +49,6 @@ def test_an_upload_that_has_expired_starts_over(hive, program, recording):
     time.sleep(1.2)
     assert go_on(program, stub, file, "resume").code == 0
     assert is_delivered(stub, file)
-
-
-def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program, recording):
-    """A 404 from something other than a tus server proves nothing."""
-    first, file = hive(), recording(SIZE)
-    stop(program, first, file, at=AT)
-    first.stop()
-    location = only_record(program).document["upload_url"]
-    second = hive(tus=False, port=first.port)
-    result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retry", "1")
-    assert result.code == 7 and "did not come from the server" in result.err, result
-    assert only_record(program).document["upload_url"] == location
-    program.send(second, file, "--protocol", "multipart").check()
-    assert is_delivered(second, file) and second.recordings[0].via == "multipart"
 
 
 def test_progress_counts_from_the_servers_offset(hive, program, recording):

@@ -134,38 +134,6 @@ def test_the_only_failure_names_its_file(hive, program, stopped):
     assert result.code == 6 and result.err.startswith("gighive-upload: a.mp4: "), result
 
 
-@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
-def test_a_form_that_another_process_is_sending(hive, program, recording, strict):
-    """Its record says that it may already be stored."""
-    stub = hive("silent")
-    running = program.start("send", recording(100_000), "--multipart-url", stub.url + "/upload", "--progress=none")
-    wait_until(lambda: stub.requests and stub.requests[0].complete)
-    result = program.run("resume", "--all", *strict)
-    assert result.code == (11 if strict else 0) and len(stub.requests) == 1, result
-    running.end()
-
-
-def test_an_upload_that_another_process_may_have_delivered_meanwhile_is_not_sent_again(hive, program, recording):
-    """The second one is chosen when the first one begins, and its turn comes later."""
-    stub = hive("status=503")
-    for name in ("a", "b"):
-        assert program.run("send", recording(3_000_000, f"{name}.mp4"), "--multipart-url", stub.url + "/x").code == 16
-    in_order(program, "a", "b")
-    for record in records(program):
-        record.write(may_be_stored=False)
-    stub._requests.clear()
-    stub.set_faults("slow-read=1e6")
-    running = program.start("resume", "--all", "--progress=none")
-    wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
-    stub.set_faults("lose-answer")
-    (second,) = [record.id for record in records(program) if record.source.endswith(b"b.mp4")]
-    assert program.run("resume", second).code == 16
-    stub.set_faults()
-    result = running.wait()
-    assert result.code == 0 and "skipped: 1 that may already be stored" in result.out, result
-    assert len(stub.requests) == 2
-
-
 # One destination.
 
 

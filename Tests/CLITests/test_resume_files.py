@@ -1,13 +1,11 @@
 """An upload is resumed only with the file that it started with, under any name."""
 
 import os
-import shutil
 import signal
 
 import pytest
-from program import wait_until
 from records import only_record
-from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, sha256, stop
+from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -59,50 +57,6 @@ def test_a_change_without_other_traces_is_found_by_the_digest(hive, program, rec
     assert result.code == 10, result
     assert result.out == ""
     assert only_record(program).phase == "failed"
-
-
-def replace(file) -> None:
-    """By another file with the same size, modification time and edges."""
-    other = file.with_name("other")
-    other.write_bytes(file.read_bytes())
-    rewrite(other, 500_000, AT + 500_000)
-    times = os.stat(file)
-    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
-    other.rename(file)
-
-
-@pytest.mark.parametrize("options, number", [([], signal.SIGTERM), (["--digest"], signal.SIGKILL)], ids=["plain", "digest"])
-def test_a_part_of_another_file_is_not_continued(hive, program, recording, options, number):
-    stub, file = hive("PATCH/stall-after=2000000"), recording(SIZE)
-    command = ["send", "--tus-url", stub.url + "/tus/", "--progress", "none", *options, file]
-    running = program.start(*command)
-    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
-    running.signal(number)
-    running.wait()
-    stub.set_faults()
-    replace(file)
-    result = program.run(*command).check()
-    assert "sent again from the start" in result.err, result
-    # The part of the other file does not stay.
-    assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
-    assert only_record(program).phase == "delivered"
-
-
-def copy(file, mode) -> None:
-    other = file.with_name("other")
-    shutil.copy2(file, other)
-    os.chmod(other, mode)
-    other.rename(file)
-
-
-@pytest.mark.parametrize("action", [copy, os.chmod], ids=["copied", "touched"])
-def test_a_part_that_the_file_still_begins_with_is_continued(hive, program, recording, action):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    action(file, 0o600)
-    assert go_on(program, stub, file, "send").code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE - AT
 
 
 def test_a_recording_resumes_under_a_new_name(hive, program, recording, tmp_path):

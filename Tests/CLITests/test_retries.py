@@ -4,10 +4,8 @@ import signal
 import time
 
 import pytest
-from hivestub import HiveStub
 from program import wait_until
-from test_connecting import unused_port
-from uploads import PASSWORD, TUS, is_delivered, sent
+from uploads import TUS, is_delivered, sent
 
 SIZE = 5_000_000
 SOON = ["--set", "retry-max-delay=10ms"]
@@ -25,18 +23,6 @@ def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording):
     result = send(hive, file, *SOON, "--json", retries=3).check()
     assert is_delivered(hive, file)
     assert retries(result)
-
-
-def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, tmp_path):
-    port, file, told = unused_port(), recording(SIZE), tmp_path / "events"
-    command = ["send", "--server", f"http://127.0.0.1:{port}", "--label", "L", "--user", "uploader", *TUS, file, "--json"]
-    with open(told, "wb") as events:
-        running = program.start(*command, "--set", "retry-max-delay=300ms", env=PASSWORD, retries=100, stdout=events)
-    wait_until(lambda: '"event":"retry"' in told.read_text(), what="a retry")
-    assert "refused" in told.read_text()
-    with HiveStub(port=port) as stub:
-        assert running.wait().code == 0
-        assert is_delivered(stub, file)
 
 
 def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, recording, tmp_path):
@@ -67,17 +53,6 @@ def test_there_are_five_retries_by_default(hive, send, recording):
     stub = hive("status=503")
     assert send(stub, recording(), *SOON, retries=None).code == 9
     assert len(stub.requests) == 6
-
-
-# How long the pause is.
-
-
-def test_a_server_says_how_long_to_wait(hive, send, recording):
-    stub = hive("status=503:1@1")
-    began = time.monotonic()
-    result = send(stub, recording(), "--json", retries=1).check()
-    assert time.monotonic() - began >= 1
-    assert 1 <= retries(result)[0]["wait_seconds"] < 2.1
 
 
 def test_a_signal_ends_the_pause(hive, program, recording):
@@ -129,15 +104,3 @@ def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived
     result = post(stub, recording(), *SOON, "--set", "response-timeout=500ms", "--json", retries=3)
     assert result.code in (4, 16), result
     assert len(stub.requests) == 1 and retries(result) == []
-
-
-def test_another_endpoint_is_asked_again_where_nothing_has_gone_out(hive, post, recording):
-    """It was asked with Expect: 100-continue, and refused from the headers."""
-
-    def is_asked_again(number: int) -> bool:
-        stub = hive("early-status=503@1")
-        result = post(stub, recording(24_000_000, f"{number}.mp4"), *SOON, "--json", retries=1)
-        return result.code == 0 and [request.body_bytes > 0 for request in stub.wait_for(2)] == [False, True]
-
-    # On a busy machine, the refusal may come when the wait for 100 (Continue) has ended.
-    assert any(is_asked_again(number) for number in range(3))

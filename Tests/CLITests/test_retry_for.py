@@ -7,7 +7,7 @@ import pytest
 from program import private
 from records import only_record
 from test_retries import retries
-from uploads import PASSWORD, is_delivered, stop
+from uploads import PASSWORD, stop
 
 SOON = ["--set", "retry-max-delay=100ms"]
 SIZE = 3_000_000
@@ -53,16 +53,6 @@ def test_resume_can_replace_a_count_of_retries_by_a_time_and_vice_versa(hive, pr
 
 
 # How long.
-
-
-@pytest.mark.parametrize(("way", "fault"), [("tus", "http-redirect=302:http://portal.example/@4"), ("multipart", "status=501@4")])
-def test_errors_that_often_pass_are_waited_out(hive, send, recording, fault, way):
-    stub, file = hive(fault), recording()
-    options = ["--protocol", way, *SOON, "--retry", "forever", "--json"]
-    result = send(stub, file, *options, retries=None).check()
-    assert is_delivered(stub, file)
-    # A 501 to OPTIONS alone does not count.
-    assert len(retries(result)) >= 3
 
 
 def test_text_says_how_much_time_is_left_for_retries(hive, send, recording):

@@ -55,13 +55,6 @@ def test_another_object_is_kept_unless_it_may_be_replaced(s3, put, recording):
     assert len(stub.objects["/bucket/x"][0]) == 2000
 
 
-def test_this_recording_is_recognized(s3, put, recording, tmp_path):
-    stub, file = s3(), recording(1000)
-    put(stub, file).check()
-    result = put(stub, file, "--state-dir", tmp_path / "other", "--json").check()
-    assert result.outcome["already_there"] and result.outcome["checksum_verified"]
-
-
 def test_the_servers_region_and_clock_count(s3, put, recording):
     stub = s3(region="eu-central-1", clock=-1200)
     put(stub, recording(1000)).check()
@@ -151,12 +144,3 @@ def test_an_upload_that_failed_is_resumed_and_others_are_left_alone(s3, put, rec
     assert list(stub.objects) == ["/bucket/b/x.wav"], result
     program.run("resume", "--all", env=ENVIRONMENT).check()
     assert sorted(stub.objects) == ["/bucket/a/x.wav", "/bucket/b/x.wav"]
-
-
-def test_a_watcher_delivers_to_a_bucket(s3, watch, rec):
-    stub, file = s3(), write(rec / "a.wav")
-    options = ["--s3", "s3://bucket/{name}", "--s3-endpoint", stub.url, "--after", "remove", "--trust-server"]
-    watching = watch(None, rec, *options, named=False, env=ENVIRONMENT)
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    assert list(stub.objects) == ["/bucket/a.wav"] and not file.exists()

@@ -1,7 +1,5 @@
 """Large recordings in parts (multipart uploads) to an S3 server that checks each signature. What its responses mean: Transcripts/put/s3_parts.txt."""
 
-import signal
-
 import pytest
 from program import private, wait_until
 from s3 import ENVIRONMENT, KEYS, SECRET
@@ -32,21 +30,10 @@ def put(program, s3, file):
 
 
 @pytest.fixture
-def killed(program, s3, file):
+def killed(killed_by, s3, file):
     """`send`, killed when a request comes of which this is true."""
-    def killed(when, *arguments):
-        running = []
-
-        def before(request):
-            if when(request):
-                s3.before = lambda request: None
-                wait_until(lambda: running)[0].signal(signal.SIGKILL)
-        s3.before = before
-        running.append(program.start(
-            "send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, *arguments, env=ENVIRONMENT))
-        assert running[0].wait().code == -signal.SIGKILL
-        s3.requests.clear()
-    return killed
+    command = ["send", file, "--s3", "s3://bucket/", "--s3-endpoint", s3.url]
+    return lambda when, *arguments: killed_by(s3, when, *command, *arguments, env=ENVIRONMENT)
 
 
 def is_part(number):
@@ -92,38 +79,11 @@ def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
     assert arrived(s3, file) and s3.count("DELETE") == 1
 
 
-@pytest.mark.parametrize("page, forbidden", [(1, False), (100, False), (100, True)])
-def test_parts_that_the_server_lists_are_not_sent_again(s3, put, killed, file, page, forbidden):
-    killed(is_part(4))
-    s3.page, s3.forbids_lists = page, forbidden
-    put().check()
-    assert arrived(s3, file) and s3.count("PUT") == 1
-
-
-@pytest.mark.parametrize("join", ["lost", "late", (500, "InternalError"), (503, "SlowDown"), (409, "ConditionalRequestConflict")])
-def test_a_join_without_a_clear_response_is_made_once(s3, put, file, join):
-    s3.joins = [join]
-    result = put("--json").check()
-    assert arrived(s3, file) and result.outcome["checksum_verified"]
-    assert s3.count("POST", "uploadId=") == (1 if join == "lost" else 2)
-
-
 def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
     killed(is_join)
     wait_until(lambda: s3.objects)
     put().check()
     assert arrived(s3, file) and s3.count("PUT") == s3.count("POST") == 0
-
-
-def test_another_object_is_kept_whenever_it_comes(s3, put, file):
-    s3.objects["/bucket/a.wav"] = (b"other", {})
-    assert put().code == 11 and s3.count("PUT") == 0
-    s3.objects.clear()
-    s3.before = lambda request: is_part(4)(request) and s3.objects.update({"/bucket/a.wav": (b"other", {})})
-    result = put()
-    assert result.code == 11 and "--overwrite" in result.err and not s3.uploads, result
-    put("--overwrite").check()
-    assert arrived(s3, file)
 
 
 def test_cancel_drops_the_parts(s3, program, killed):

@@ -4,9 +4,8 @@ import os
 import stat
 
 import pytest
-from records import only_record, read_record, records, write_record
-from test_large_files import PEAK_KIB_HTTP, check_memory
-from uploads import PASSWORD, TUS, begin, is_delivered, stop
+from records import read_record, records
+from uploads import PASSWORD, TUS, is_delivered, stop
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -43,45 +42,6 @@ def test_nobody_else_can_read_them(hive, program, recording):
     program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(0)).check()
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (program.state, *program.state.iterdir())]
     assert modes[0] == 0o700 and set(modes[1:]) == {0o600}
-
-
-def test_a_record_says_how_far_the_upload_is(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    running = begin(program, stub, file, at=AT)
-    record = only_record(program)
-    assert record.phase == "pending" and record.source == os.fsencode(file)
-    assert record.upload_path == stub.uploads[0].path
-    running.end()
-    stub.set_faults("finalize/status=503")
-    program.send(stub, *TUS, file)
-    assert only_record(program).phase == "uploaded"
-    stub.set_faults()
-    program.send(stub, *TUS, file)
-    assert only_record(program).phase == "delivered"
-
-
-@pytest.mark.parametrize(("fault", "phase"), [("create/status=503", "pending"), ("finalize/wrong-size", "failed")])
-def test_a_failure_that_time_may_heal_is_pending_and_others_are_failed(hive, program, recording, fault, phase):
-    assert program.send(hive(fault), *TUS, recording(SIZE)).code != 0
-    record = only_record(program)
-    assert (phase == "failed") == (record.phase == "failed"), record
-    assert record.document["message"]
-
-
-@pytest.mark.long
-def test_thousands_of_records_take_no_memory(hive, program, recording):
-    """With a lock for each, as a version with locks for all has left them."""
-    stub, file, other = hive(), recording(SIZE), recording(SIZE, "other.mp4")
-    stop(program, stub, file, at=AT)
-    delivered = {**only_record(program).document, "phase": "delivered", "delete_token": "0" * 64, "asset_id": 1}
-    for number in range(6000):
-        id, path = f"{number:08x}", f"/recordings/{number:05}.mp4"
-        write_record(program.state, {**delivered, "file": path, "inode": str(10**9 + number), "id": id})
-        (program.state / f"{id}.lock").touch()
-    resumed = program.run("resume", "--all", "-v", env=PASSWORD, measure=True)
-    for result in (resumed, program.send(stub, *TUS, other, "-v", measure=True)):
-        assert result.code == 0, result
-        check_memory(program, result, PEAK_KIB_HTTP)
 
 
 def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording):

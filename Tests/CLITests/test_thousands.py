@@ -1,12 +1,8 @@
 """Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
-import re
-import signal
-import tempfile
-from pathlib import Path
 
 import pytest
-from records import only_record, read_record, records, undeleted, write_record
+from records import read_record, records
 from uploads import PASSWORD, is_delivered, of_kind, stop
 
 COUNT = 1000
@@ -16,14 +12,6 @@ along, which ones depends on what the page cache holds: some 64 KiB, different f
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing answers."""
-
-
-@pytest.fixture
-def program(program):
-    """With its records in memory: thousands of them would wait for the disk."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
-        program.state_home = Path(place)
-        yield program
 
 
 @pytest.fixture
@@ -104,48 +92,6 @@ def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tm
         if result.code == 12:
             assert result.err.splitlines()[-1].startswith("gighive-upload: the memory ceiling of"), result
     assert set(codes) == {3, 12} and codes == sorted(codes, reverse=True), codes
-
-
-def test_a_signal_ends_the_building_of_the_index(program, files, tmp_path):
-    first, second = files(2)
-    refused(program, [first], cwd=tmp_path)
-    document = only_record(program).document
-    for number in range(20 * COUNT):
-        write_record(program.state, {**document, "id": f"{number:08x}"})
-    index = program.state / "index"
-    index.unlink()
-    running = program.start("send", second, "--server", NOBODY, "--label", "L", "--user", "uploader", env=PASSWORD, cwd=tmp_path)
-    while not index.exists():
-        assert running.process.poll() is None
-    for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
-        running.signal(number)
-    result = running.wait(60)
-    assert result.code == 143, result
-    # Its own record would be created after the index.
-    assert sum(1 for path in program.state.iterdir() if path.suffix == ".record") == 20 * COUNT + 1
-
-
-def test_the_records_of_a_night_are_resumed(hive, program, files, tmp_path):
-    stub, names = hive(), files(40)
-    assert refused(program, names, cwd=tmp_path).code == 4
-    for record in records(program):
-        note = re.sub(r"(127\.0\.0\.1(?::|%3A))9\b", rf"\g<1>{stub.port}", record.document["note"])
-        record.write(endpoint=stub.url + "/", note=note)
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 0 and "40 of 40 delivered." in result.out, result
-    assert len(stub.recordings) == 40
-    assert {record.phase for record in records(program)} == {"delivered"}
-
-
-def test_duplicates_beside_many_delivered_records_keep_one_delete_token(hive, program, files, tmp_path):
-    stub, names = hive(), files(30)
-    options = ["--server", stub.url, "--label", "L", "--protocol", "multipart", "--user", "uploader"]
-    assert program.run("send", *names, *options, env=PASSWORD, cwd=tmp_path).code == 0
-    assert program.run("send", *names, *options, env=PASSWORD, cwd=tmp_path).code == 0
-    found = records(program)
-    assert len(found) == 30 and all(record.document["delete_token"] for record in found)
-    assert program.run("delete", *[record.id for record in found], env=PASSWORD).code == 0
-    assert stub.recordings == [] and undeleted(program) == []
 
 
 def test_a_record_of_format_1_continues(hive, program, recording):

@@ -4,8 +4,7 @@ import datetime
 import time
 
 import pytest
-from records import only_record
-from uploads import TUS, is_delivered, of_kind, sent
+from uploads import TUS, is_delivered
 
 SIZE = 4_000_000
 
@@ -21,17 +20,6 @@ def test_an_upload_ends_when_its_time_is_over(hive, send, recording, way):
 def test_each_file_has_its_own_time(hive, send, recording):
     files = [recording(1_000_000, f"{number}.mp4") for number in range(3)]
     send(hive("slow-read=1.5e6"), *files, "--max-time", "2s").check()
-
-
-def test_an_upload_that_ran_out_of_time_resumes_with_the_next_command(hive, program, recording):
-    stub, file = hive("PATCH/slow-read=1e6"), recording(SIZE)
-    assert program.send(stub, *TUS, file, "--max-time", "1500ms").code == 4
-    assert only_record(program).phase == "pending"
-    stub.set_faults()
-    first = of_kind(stub, "patch")[0].body_bytes
-    assert program.send(stub, *TUS, file).code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE and first > 0
 
 
 def test_a_rate_is_not_exceeded(any_hive, send, recording):

@@ -4,7 +4,6 @@ say what to do. Beside each stands a server that is right in just that, and is s
 import contextlib
 import functools
 import re
-import socket
 
 import pytest
 from certificates_forge import HOST, leaf, openssl
@@ -108,14 +107,6 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, uplo
             assert result.code == (5 if ending == "fin" else 4), result
             assert server.received == b"", "something of the request went out"
             check_sentence(result, "during the", "handshake")
-
-
-def test_a_server_that_stops_in_the_handshake_is_not_waited_for_forever(run, recording):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
-        result = run("send", recording(), "--multipart-url", url, "--retry", "0", "--connect-timeout", "300ms")
-    assert result.code == 4, result
-    check_sentence(result, "handshake", "0.30 s")
 
 
 # MARK: Servers that say no, or something else

@@ -1,6 +1,5 @@
 """`--upload-url` and `--upload-url-file`: an upload that somebody else has created. What a server's responses mean: Transcripts/tus/created.txt."""
 
-import os
 import signal
 import ssl
 import urllib.request
@@ -68,18 +67,6 @@ def test_a_length_that_the_server_leaves_open_is_sent(hive, send, recording):
     stub, file = hive(), recording(SIZE)
     send(create(stub), file).check()
     assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
-
-
-def test_a_part_of_another_file_is_not_continued(hive, send, program, recording):
-    stub, file = hive(), recording(SIZE)
-    url = create(stub, SIZE)
-    interrupt(program, stub, file, "--upload-url", url)
-    file.write_bytes(os.urandom(SIZE))
-    for _ in range(2):
-        result = send(url, file)
-        assert result.code == 11 and "nothing shows" in result.err and set(kinds(stub)) == {"head"}, result
-    # Neither is the part removed.
-    assert stub.uploads[0].offset == 3_000_000
 
 
 @pytest.mark.parametrize("is_secret", [False, True])

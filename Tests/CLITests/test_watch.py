@@ -199,22 +199,6 @@ def test_existing_skip_applies_to_each_directory_from_its_own_first_start(hive, 
     assert times_sent(stub) == 1
 
 
-def test_existing_skip_with_a_damaged_list_sends_nothing_and_says_so(hive, watch, rec, program):
-    stub = hive()
-    write(rec / "old.wav")
-    watching = watch(stub, "--existing", "skip")
-    watching.says("watching")
-    watching.stop()
-    (start,) = program.state_home.glob("gighive-upload/watch-*.start")
-    content = start.read_bytes()
-    start.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    write(rec / "new.wav")
-    again = watch(stub, "--existing", "skip")
-    again.says(f"{start} is damaged")
-    again.stop()
-    assert times_sent(stub) == 0
-
-
 def test_existing_skip_resumes_what_was_begun(hive, watch, rec, run):
     stub = hive()
     old = write(rec / "old.wav")
@@ -282,15 +266,6 @@ def test_the_state_directory_is_not_watched(run, rec):
     for state in (rec, rec / "state"):
         result = run("watch", "rec", "--server", "http://h", "--label", "x", "--state-dir", state)
         assert result.code == 2 and "state directory" in result.err, result
-
-
-def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    second = run("watch", "rec", "--server", stub.url, "--label", "x")
-    assert second.code == 11 and "is watched by another process" in second.err, second
-    watching.stop()
 
 
 @pytest.mark.long

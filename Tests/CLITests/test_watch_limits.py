@@ -10,9 +10,8 @@ import subprocess
 import pytest
 from lan import THEIRS, Server, gives, on_lan
 from namespaces import command
-from program import Program, root, wait_until
+from program import Program, root
 from test_full_disks import fill, small_disk
-from uploads import of_kind
 from watching import Watching, has, times_sent, wait_for_status, write
 
 __all__ = ["small_disk"]
@@ -110,30 +109,6 @@ def test_too_few_inotify_watches_are_reported_once_and_everything_is_scanned(hiv
     finally:
         few.end_all()
     assert watching.log.count("not all directories can be watched") == 1
-
-
-# Uploads at a time.
-
-
-@pytest.mark.long
-def test_three_at_a_time(hive, watch, rec, program):
-    stub = hive("PATCH/slow-read=600000")
-    # Each takes somewhat longer than the status.
-    files = [write(rec / f"{name}.wav", 4_000_000) for name in "abcd"]
-    watching = watch(stub, "-j", "3", "--protocol", "tus")
-    groups = lambda found: (len(found["groups"][0]["uploads"]), found["groups"][0]["waiting_count"])
-    wait_for_status(program, lambda found: groups(found) == (3, 1))
-    assert len(of_kind(stub, "create")) == 3
-    counts = set()
-
-    def all_arrived():
-        counts.add(sum(not request.finished.is_set() for request in of_kind(stub, "patch")))
-        return len(stub.recordings) == 4
-
-    wait_until(all_arrived, 120, "four recordings")
-    has(stub, *files)
-    watching.stop()
-    assert max(counts) == 3
 
 
 # The network.

@@ -162,6 +162,7 @@ def test_while_the_list_of_what_was_there_is_damaged_nothing_is_removed_or_begun
     text = section(tmp_path / "rec", after="remove", label="x") + skipping
     watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     has(stub, file)
+    watching.says(f"{there} is damaged")
     watching.says("a.wav was kept: another section of the configuration cannot tell now whether it needs it.")
     watching.stop()
     assert file.exists() and not any(record.document["endpoint"].startswith(other.url) for record in records(program))

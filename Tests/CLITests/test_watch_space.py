@@ -6,7 +6,7 @@ import time
 
 import pytest
 from program import root, wait_until
-from test_clean import card, free, take_inodes
+from test_clean import card, free
 from uploads import of_kind, sha256
 from watching import got, has, wait_for_status, write
 
@@ -51,21 +51,6 @@ def test_the_oldest_delivery_makes_room_and_undelivered_recordings_stay(hive, ke
     assert [file.exists() for file in (refused, *files)] == [True, False, False, True]
     assert got(stub) == ["a", "b", "c"] and len(of_kind(stub, "asset")) == 2
     assert "space" not in watching.log.lower()
-
-
-def test_inodes_that_run_out_are_a_shortage(hive, kept_free, card):
-    stub = hive()
-    watching = kept_free(stub, wanted="1M")
-    file = write(card / "a.wav", 1000)
-    watching.says("a.wav: delivered.")
-    assert file.exists()
-    take_inodes(card)
-    watching.says("a.wav: removed after its delivery.")
-    # Once the removal has ended, the watcher sees that it was enough. If the inode is taken before it looks, it looks again a minute later.
-    watching.idle()
-    take_inodes(card)
-    watching.says("no more files can be created", seconds=100)
-    watching.stop()
 
 
 @pytest.mark.long

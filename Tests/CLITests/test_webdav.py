@@ -88,15 +88,6 @@ def test_a_kill_during_put_leaves_nothing_in_the_end(send, program, dav, recordi
     assert dav.files == {"/dav/a.wav": file.read_bytes()} and "DELETE" in dav.methods()
 
 
-def test_a_kill_between_put_and_move_sends_nothing_twice(program, dav, recording):
-    file = recording(100_000, name="a.wav")
-    kill(program, dav, file, "MOVE", "before")
-    # The held MOVE is carried out now, and nobody reads the response.
-    wait_until(lambda: "/dav/a.wav" in dav.files, what="the late MOVE")
-    program.run("resume", "--all").check()
-    assert dav.files == {"/dav/a.wav": file.read_bytes()} and set(dav.methods()) == {"HEAD"}
-
-
 def test_cancel_removes_exactly_what_was_left(program, dav, recording):
     dav.files["/dav/.b.wav.00000000.gighive-part"] = b"another program's"
     kill(program, dav, recording(4_000_000, name="a.wav"), "PUT", "during")

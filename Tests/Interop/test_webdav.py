@@ -1,4 +1,4 @@
-"""Recordings to Apache's WebDAV and to WsgiDAV: a hidden name, a MOVE, and nothing replaced."""
+"""Recordings to Apache's WebDAV and to WsgiDAV: a hidden name, a MOVE, and nothing replaced; and as objects, with PUT alone."""
 
 import signal
 import socket
@@ -9,18 +9,19 @@ import pytest
 
 import recordings
 from servers import PYTHON
-from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, assert_failed
+from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, REFUSED, assert_failed
 
 MIB = 2**20
 CONFLICT = 11
+WEBDAV, PUT = "--webdav", "--put-url"
 
 
 @pytest.fixture
 def webdav(servers, uploader, tmp_path):
     """The command line for a directory of the server."""
-    def webdav(file, *options, scheme="https", directory=""):
+    def webdav(file, *options, way=WEBDAV, scheme="https", directory=""):
         url = servers.url("apache-dav", scheme) + "/dav/" + directory
-        return ["send", file, "--webdav", url, *uploader.credentials(scheme), "--state-dir", tmp_path / "state", "--json", *options]
+        return ["send", file, way, url, *uploader.credentials(scheme), "--state-dir", tmp_path / "state", "--json", *options]
     return webdav
 
 
@@ -29,21 +30,24 @@ def hidden(servers) -> list:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_recording_arrives_byte_for_byte_in_little_memory(servers, uploader, files, webdav, scheme):
-    file = files.fresh(20 * MIB + 1, f"moved b+\xfc {scheme}.mp4")
-    run = uploader.run(*webdav(file, scheme=scheme, directory=f"new {scheme}/deep/".replace(" ", "%20")))
+@pytest.mark.parametrize("way, directory", [(WEBDAV, "new {}/deep/"), (PUT, "")])
+def test_a_recording_arrives_byte_for_byte_in_little_memory(servers, uploader, files, webdav, scheme, way, directory):
+    directory = directory.format(scheme)
+    file = files.fresh(20 * MIB + 1, f"a b+\xfc {scheme}.mp4")
+    run = uploader.run(*webdav(file, way=way, scheme=scheme, directory=directory.replace(" ", "%20")))
     assert run.exit_code == DELIVERED and run.outcome["bytes"] == file.stat().st_size, run
-    stored = servers.root / "dav" / f"new {scheme}" / "deep" / file.name
-    assert recordings.sha256(stored) == recordings.sha256(file) and not hidden(servers)
+    assert recordings.sha256(servers.root / "dav" / directory / file.name) == recordings.sha256(file) and not hidden(servers)
     assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
 
 
-def test_an_upload_that_a_kill_interrupts_is_sent_again(servers, uploader, files, webdav, tmp_path):
-    file = files.fresh(20 * MIB, "killed.mp4")
-    with uploader.start(*webdav(file, "--limit-rate", "8M")) as running:
+@pytest.mark.parametrize("way", [WEBDAV, PUT])
+def test_an_upload_that_a_kill_interrupts_is_sent_again(servers, uploader, files, webdav, tmp_path, way):
+    file = files.fresh(20 * MIB, f"killed {way}.mp4")
+    with uploader.start(*webdav(file, "--limit-rate", "8M", way=way)) as running:
         running.wait_until(lambda: any((servers.root / "dav").rglob(".davfs.tmp*")))
         running.signal(signal.SIGKILL)
         running.finish()
+    assert not (servers.root / "dav" / file.name).exists()
     run = uploader.run("resume", "--all", "--state-dir", tmp_path / "state", "--json")
     assert run.exit_code == DELIVERED, run
     assert recordings.sha256(servers.root / "dav" / file.name) == recordings.sha256(file) and not hidden(servers)
@@ -72,8 +76,15 @@ def test_doctor_finds_no_problem_and_leaves_nothing(servers, uploader, files, we
     assert sorted((servers.root / "dav").rglob("*")) == before
 
 
-def test_a_wrong_password_is_a_failure(uploader, files, webdav):
-    assert_failed(uploader.run(*webdav(files.fresh(1000), "--user", "nobody")), CREDENTIALS_REFUSED)
+@pytest.mark.parametrize("way", [WEBDAV, PUT])
+def test_a_wrong_password_is_a_failure(uploader, files, webdav, way):
+    assert_failed(uploader.run(*webdav(files.fresh(1000), "--user", "nobody", way=way)), CREDENTIALS_REFUSED)
+
+
+def test_a_directory_that_is_missing_for_put_is_named(uploader, files, webdav):
+    run = uploader.run(*webdav(files.fresh(1000), way=PUT, directory="missing/"))
+    assert_failed(run, REFUSED)
+    assert "it has no directory for this URL" in run.outcome["message"]
 
 
 # MARK: WsgiDAV, which keeps half a file

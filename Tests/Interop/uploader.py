@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import tempfile
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from peak import PeakMemory
 from servers import USERS, Servers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +88,7 @@ class Running:
         self._stdout, self._stderr = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self._process = subprocess.Popen([BINARY, *map(os.fspath, arguments)], env=environment, cwd=home,
                                          stdin=subprocess.DEVNULL, stdout=self._stdout, stderr=self._stderr)
-        self._memory = _PeakMemory(self._process.pid)
+        self._memory = PeakMemory(self._process.pid)
 
     def __enter__(self):
         return self
@@ -121,38 +121,4 @@ class Running:
             output.seek(0)
         events = [json.loads(line) for line in self._stdout.read().splitlines()]
         return Run(self._process.returncode, self._stderr.read().decode(errors="replace"),
-                   time.monotonic() - self._begun, self._memory.bytes, events)
-
-
-class _PeakMemory:
-    """Watches VmHWM: the kernel keeps the high-water mark, so a poll that misses the peak sees it later.
-
-    Popen returns after the exec, so nothing of this interpreter's memory is counted.
-    """
-
-    INTERVAL_SECONDS = 0.02
-
-    def __init__(self, pid: int):
-        self.bytes = 0
-        self._status = Path(f"/proc/{pid}/status")
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ended.is_set():
-            self._read()
-            self._ended.wait(self.INTERVAL_SECONDS)
-
-    def _read(self) -> None:
-        try:
-            lines = self._status.read_text().splitlines()
-        except OSError:  # it has ended
-            return
-        for line in lines:
-            if line.startswith("VmHWM:"):
-                self.bytes = max(self.bytes, int(line.split()[1]) * 1024)
+                   time.monotonic() - self._begun, self._memory.kib * 1024, events)

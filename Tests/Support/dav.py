@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from stub import Handler, Stub
 
-class DAVStub:
+
+class DAVStub(Stub):
     """`files` and `directories` by their paths; `requests`: methods and paths. `hold`: a method and when ("before" or "after" its deed) whose
     request gets no response until `release`. `refuse`: statuses by method."""
 
@@ -19,15 +20,7 @@ class DAVStub:
         self.hold: tuple[str, str] | None = None
         self.held = threading.Event()
         self.released = threading.Event()
-        stub = self
-
-        class Handler(_Handler):
-            server_stub = stub
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        super().__init__(_Handler)
 
     def release(self):
         self.hold = None
@@ -35,28 +28,23 @@ class DAVStub:
 
     def close(self):
         self.release()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
 
     def methods(self) -> list[str]:
         return [method for method, _ in self.requests]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_stub: DAVStub
-
-    def log_message(self, *arguments):
-        pass
+class _Handler(Handler):
+    stub: DAVStub
 
     def _wait(self, when):
-        stub = self.server_stub
+        stub = self.stub
         if stub.hold == (self.command, when):
             stub.held.set()
             stub.released.wait(60)
 
     def _handle(self):
-        stub = self.server_stub
+        stub = self.stub
         stub.requests.append((self.command, self.path))
         self._wait("before")
         status = stub.refuse.get(self.command) or getattr(self, "_" + self.command.lower())()
@@ -64,11 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status is None:
             self.close_connection = True
             return
-        self.send_response(status)
-        length = len(stub.files.get(self.path, b"")) if self.command == "HEAD" else 0
-        if status != 204:
-            self.send_header("Content-Length", str(length))
-        self.end_headers()
+        self.reply(status, fields={"Content-Length": len(stub.files.get(self.path, b""))} if self.command == "HEAD" else {})
 
     do_HEAD = do_PUT = do_MKCOL = do_MOVE = do_DELETE = _handle
 
@@ -76,10 +60,10 @@ class _Handler(BaseHTTPRequestHandler):
         return path.rstrip("/").rpartition("/")[0] + "/"
 
     def _head(self):
-        return 200 if self.path in self.server_stub.files else 404
+        return 200 if self.path in self.stub.files else 404
 
     def _put(self):
-        stub, length = self.server_stub, int(self.headers["Content-Length"])
+        stub, length = self.stub, int(self.headers["Content-Length"])
         if self._parent(self.path) not in stub.directories:
             self.close_connection = True
             return 409
@@ -99,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         return 201
 
     def _mkcol(self):
-        stub = self.server_stub
+        stub = self.stub
         if self.path in stub.directories:
             return 405
         if self._parent(self.path) not in stub.directories:
@@ -108,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         return 201
 
     def _move(self):
-        stub, target = self.server_stub, urlsplit(self.headers["Destination"]).path
+        stub, target = self.stub, urlsplit(self.headers["Destination"]).path
         if self.path not in stub.files:
             return 404
         existed = target in stub.files
@@ -118,4 +102,4 @@ class _Handler(BaseHTTPRequestHandler):
         return 204 if existed else 201
 
     def _delete(self):
-        return 204 if self.server_stub.files.pop(self.path, None) is not None else 404
+        return 204 if self.stub.files.pop(self.path, None) is not None else 404

@@ -4,14 +4,14 @@ distributed cache ("s3"). Behind one URL, they differ."""
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import threading
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from stub import Handler, Stub
 
 USER, PASSWORD = "ann", "app-hush-5ec2e7"
 LEAST_CHUNK = 5_000_000
@@ -40,12 +40,9 @@ class Refusal(Exception):
         self.status, self.exception, self.message = status, exception, message
 
 
-class NextcloudStub:
-    """`files` and `directories` by their paths below the user's; `uploads` by name; `requests`: methods and paths.
-
-    `moves`: what happens to the next requests that join chunks: "lost": it is done, and the connection ends; "dropped": it is not done;
-    (status, exception, message): it gets that instead. `before`: called with each request, before anything is done about it.
-    """
+class NextcloudStub(Stub):
+    """`files` and `directories` by their paths below the user's; `uploads` by name; `requests`: methods and paths. `before`: called with each
+    request, before anything is done about it."""
 
     def __init__(self, kind: str = "disk", base: str = ""):
         self.kind, self.base = kind, base
@@ -54,9 +51,7 @@ class NextcloudStub:
         self.uploads: dict[str, Upload] = {}
         self.requests: list[tuple[str, str]] = []
         self.headers: list[dict[str, str]] = []
-        self.moves: list = []
-        self.quota: int | None = None
-        self.maintenance = self.disabled = False
+        self.maintenance = False
         self.password, self.wrong = PASSWORD, 0
         self.hashes = True
         self.takes_chunks = True
@@ -64,20 +59,8 @@ class NextcloudStub:
         """How much longer each file makes a list, in bytes."""
         self.before = lambda request: None
         self.joining = threading.Lock()
-        stub = self
-
-        class Handler(_Handler):
-            server_stub = stub
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.origin = f"http://127.0.0.1:{self._server.server_port}"
-        self.url = f"{self.origin}{base}/remote.php/dav/files/{USER}/"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(_Handler)
+        self.url += f"{base}/remote.php/dav/files/{USER}/"
 
     def methods(self) -> list[str]:
         return [method for method, _ in self.requests]
@@ -85,15 +68,6 @@ class NextcloudStub:
     def chunks(self) -> list[str]:
         """The names of those that were sent, in their order."""
         return [path.rpartition("/")[2] for method, path in self.requests if method == "PUT" and "/uploads/" in path]
-
-    def lose_cache(self):
-        """What the distributed cache knew of the uploads, and with it their chunks."""
-        for upload in self.uploads.values():
-            upload.chunks.clear()
-            upload.target = "lost"
-
-    def used(self) -> int:
-        return sum(len(file.content) for file in self.files.values())
 
 
 def multistatus(entries, padding=0) -> bytes:
@@ -109,30 +83,11 @@ def multistatus(entries, padding=0) -> bytes:
     return (text + "</d:multistatus>").encode()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_stub: NextcloudStub
-
-    def log_message(self, *arguments):
-        pass
-
-    def handle(self):
-        # Clients are killed at any time.
-        with contextlib.suppress(ConnectionError):
-            super().handle()
-
-    def _answer(self, status, fields=(), content=b""):
-        self.send_response(status)
-        for name, value in fields:
-            self.send_header(name, value)
-        if status != 204 and "Content-Length" not in dict(fields):
-            self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+class _Handler(Handler):
+    stub: NextcloudStub
 
     def _handle(self):
-        stub = self.server_stub
+        stub = self.stub
         self.is_read = not int(self.headers["Content-Length"] or 0)
         stub.requests.append((self.command, unquote(self.path)))
         stub.headers.append(dict(self.headers))
@@ -146,17 +101,17 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             text = ('<?xml version="1.0" encoding="utf-8"?>\n<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">\n'
                     f"<s:exception>{escape(refusal.exception)}</s:exception>\n<s:message>{escape(refusal.message)}</s:message>\n</d:error>")
-            challenge = [("WWW-Authenticate", 'Basic realm="Nextcloud", charset="UTF-8"')] if refusal.status == 401 else []
-            return self._answer(refusal.status, [("Content-Type", "application/xml; charset=utf-8"), *challenge], text.encode())
+            challenge = {"WWW-Authenticate": 'Basic realm="Nextcloud", charset="UTF-8"'} if refusal.status == 401 else {}
+            return self.reply(refusal.status, text.encode(), {"Content-Type": "application/xml; charset=utf-8", **challenge})
         except ConnectionError:
             self.close_connection = True
             return None
-        return self._answer(status, fields, content)
+        return self.reply(status, content, dict(fields))
 
     do_HEAD = do_PUT = do_MKCOL = do_MOVE = do_DELETE = do_PROPFIND = do_PATCH = _handle
 
     def _authenticate(self):
-        stub = self.server_stub
+        stub = self.stub
         if stub.maintenance:
             raise Refusal(503, r"OCA\DAV\Connector\Sabre\Exception\ServerMaintenanceMode", "System is in maintenance mode.")
         if stub.wrong >= ATTEMPTS:
@@ -165,8 +120,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers["Authorization"] != expected:
             stub.wrong += 1
             raise Refusal(401, r"Sabre\DAV\Exception\NotAuthenticated", "No public access to this resource., Username or password was incorrect")
-        if stub.disabled:
-            raise Refusal(503, r"Sabre\DAV\Exception\ServiceUnavailable", r"OC\User\LoginException: Account disabled")
 
     def _body(self) -> bytes:
         length, content = int(self.headers["Content-Length"] or 0), bytearray()
@@ -180,14 +133,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _place(self, path: str) -> tuple[str, str]:
         """`files` or `uploads`, and the path below the user's."""
-        prefix = self.server_stub.base + "/remote.php/dav/"
+        prefix = self.stub.base + "/remote.php/dav/"
         if not path.startswith(prefix):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", "File not found")
         kind, _, rest = path[len(prefix):].partition("/")
         user, _, name = rest.partition("/")
         if user != USER:
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"Principal with name {user} not found")
-        if kind == "uploads" and not self.server_stub.takes_chunks or kind not in ("files", "uploads"):
+        if kind == "uploads" and not self.stub.takes_chunks or kind not in ("files", "uploads"):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"File not found: {kind}")
         return kind, name.rstrip("/")
 
@@ -202,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _require_parent(self, name, status):
         parent = name.rpartition("/")[0]
-        if parent not in self.server_stub.directories:
+        if parent not in self.stub.directories:
             exception = "NotFound" if status == 404 else "Conflict"
             raise Refusal(status, rf"Sabre\DAV\Exception\{exception}", f"File with name //{parent} could not be located")
 
@@ -224,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
         return [("X-Hash-SHA256", hashlib.sha256(content).hexdigest())] if self.headers["X-Hash"] == "sha256" else []
 
     def _head_files(self, name):
-        file = self.server_stub.files.get(name)
+        file = self.stub.files.get(name)
         if file is None:
             raise self._missing(name)
         return 200, self._fields(
@@ -232,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _propfind_files(self, name):
         self._body()
-        stub = self.server_stub
+        stub = self.stub
         if name in stub.files:
             return 207, [], multistatus([(self.path, len(stub.files[name].content), stub.files[name].modified)])
         if name in stub.directories:
@@ -240,15 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
         raise self._missing(name)
 
     def _put_files(self, name):
-        stub = self.server_stub
+        stub = self.stub
         self._check_name(name)
         self._require_parent(name, 404)
         existed = name in stub.files
         if existed and self.headers["If-None-Match"] == "*":
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "An If-None-Match header was specified, but the ETag matched")
-        length = int(self.headers["Content-Length"] or 0)
-        if stub.quota is not None and stub.used() + length > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in /{name}")
         content = self._body()
         stub.files[name] = File(content)
         mtime = self._mtime()
@@ -259,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
         return (204 if existed else 201), self._fields(stub.files[name], *self._hash(content)), b""
 
     def _mkcol_files(self, name):
-        stub = self.server_stub
+        stub = self.stub
         if name in stub.directories or name in stub.files:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "The resource you tried to create already exists")
         self._require_parent(name, 409)
@@ -267,12 +217,12 @@ class _Handler(BaseHTTPRequestHandler):
         return 201, [], b""
 
     def _delete_files(self, name):
-        if self.server_stub.files.pop(name, None) is None:
+        if self.stub.files.pop(name, None) is None:
             raise self._missing(name)
         return 204, [], b""
 
     def _patch_files(self, name):
-        stub = self.server_stub
+        stub = self.stub
         if not stub.hashes:
             raise Refusal(501, r"Sabre\DAV\Exception\NotImplemented", "There was no handler found for this \"PATCH\" method")
         if name not in stub.files:
@@ -285,14 +235,14 @@ class _Handler(BaseHTTPRequestHandler):
         kind, target = self._place(unquote(urlsplit(self.headers["Destination"]).path))
         if kind != "files":
             raise Refusal(403, r"Sabre\DAV\Exception\Forbidden", "")
-        if self.headers["Overwrite"] == "F" and (target in self.server_stub.files or self.headers["If-None-Match"] == "*"):
+        if self.headers["Overwrite"] == "F" and (target in self.stub.files or self.headers["If-None-Match"] == "*"):
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "The destination node already exists, and the overwrite header is set to false")
-        if target in self.server_stub.directories:
+        if target in self.stub.directories:
             raise Refusal(400, r"Sabre\DAV\Exception\BadRequest", "Destination is a directory")
         return target
 
     def _move_files(self, name):
-        stub = self.server_stub
+        stub = self.stub
         if name not in stub.files:
             raise self._missing(name)
         target = self._target()
@@ -305,15 +255,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _upload(self, name) -> tuple[Upload, str]:
         upload, _, chunk = name.partition("/")
-        if upload not in self.server_stub.uploads:
+        if upload not in self.stub.uploads:
             raise self._missing(name)
-        return self.server_stub.uploads[upload], chunk
+        return self.stub.uploads[upload], chunk
 
     def _is_of_store(self, upload) -> bool:
         return upload.target is not None and self.headers["Destination"] is not None
 
     def _mkcol_uploads(self, name):
-        stub = self.server_stub
+        stub = self.stub
         if name in stub.uploads:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "The resource you tried to create already exists")
         is_of_store = stub.kind == "s3" and self.headers["Destination"]
@@ -321,13 +271,8 @@ class _Handler(BaseHTTPRequestHandler):
         return 201, [], b""
 
     def _put_uploads(self, name):
-        stub = self.server_stub
         upload, chunk = self._upload(name)
-        length = int(self.headers["Content-Length"] or 0)
         if self._is_of_store(upload):
-            if upload.target == "lost":
-                raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "Missing metadata for chunked upload. "
-                              "The distributed cache does not hold the information of previous requests.")
             if not chunk.isdigit() or not 1 <= int(chunk) <= 10_000:
                 raise Refusal(400, r"Sabre\DAV\Exception\BadRequest", "Invalid chunk name, must be numeric between 1 and 10000")
             chunk = str(int(chunk))
@@ -335,9 +280,6 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(403, r"Sabre\DAV\Exception\Forbidden", "Permission denied to create file (filename .file)")
         elif chunk in upload.chunks and self.headers["If-None-Match"] == "*":
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "An If-None-Match header was specified, but the ETag matched")
-        is_new = upload.target is None or self._place(unquote(urlsplit(upload.target).path))[1] not in stub.files
-        if stub.quota is not None and is_new and stub.used() + sum(map(len, upload.chunks.values())) + length > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in {chunk}")
         content = self._body()
         # The upload may have been joined or deleted meanwhile.
         self._upload(name)
@@ -352,7 +294,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._body()
         if not name:
             raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "Listing members of this collection is disabled")
-        stub = self.server_stub
+        stub = self.stub
         upload, _ = self._upload(name)
         path = self.path.rstrip("/")
         total = upload.grown if upload.target else sum(map(len, upload.chunks.values()))
@@ -371,28 +313,20 @@ class _Handler(BaseHTTPRequestHandler):
         if chunk:
             upload.chunks.pop(chunk, None)
         else:
-            del self.server_stub.uploads[name]
+            del self.stub.uploads[name]
         return 204, [], b""
 
     def _move_uploads(self, name):
-        stub = self.server_stub
-        fate = stub.moves.pop(0) if stub.moves else None
-        if isinstance(fate, tuple):
-            raise Refusal(*fate)
-        if fate == "dropped":
-            raise ConnectionError
+        stub = self.stub
         if not stub.joining.acquire(blocking=False):
             raise Refusal(423, r"OCA\DAV\Connector\Sabre\Exception\FileLocked", "it is locked")
         try:
-            answer = self._join(name)
+            return self._join(name)
         finally:
             stub.joining.release()
-        if fate == "lost":
-            raise ConnectionError
-        return answer
 
     def _join(self, name):
-        stub = self.server_stub
+        stub = self.stub
         upload, _ = self._upload(name)
         target = self._target()
         mtime = self._mtime()
@@ -400,10 +334,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(500, "Error", "Call to a member function on null")
         contents = [upload.chunks[chunk] for chunk in sorted(upload.chunks, key=lambda chunk: (len(chunk), chunk))]
         joined = b"".join(contents)
-        if stub.quota is not None and stub.used() + len(joined) > stub.quota:
-            raise Refusal(507, r"Sabre\DAV\Exception\InsufficientStorage", f"Insufficient space in /{target}")
         existed = target in stub.files
-        if stub.kind == "s3" and upload.target != "lost":
+        if stub.kind == "s3":
             if mtime == -1:
                 raise Refusal(500, "InvalidArgumentException", "X-OC-MTime header must be an integer (unix timestamp).")
             if not contents or any(len(content) < LEAST_CHUNK for content in contents[:-1]):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests")]
+sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests"), str(BENCH.parent / "Support")]
 
 from bench import tools  # noqa: E402
 from live import measure, recorders  # noqa: E402

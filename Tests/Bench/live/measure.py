@@ -69,16 +69,14 @@ HEAD = """| recorder | format | length | there before the end | sent again | all
 def measure(binary: Path, recorder: Recorder, material: Path, rate: float) -> Result:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        stub, arrivals = S3Stub(), []
-        try:
+        arrivals = []
+        with S3Stub() as stub:
             # Called once a request has been read to its end.
             stub.before = lambda request: arrivals.append(
                 (time.monotonic(), request.command, request.path, request.headers["Content-Length"]))
             file = directory / f"recording.{recorder.suffix}"
             ended, done, code, message = _record(binary, recorder, material, rate, file, stub.url)
             stored = [content for content, _ in stub.objects.values()]
-        finally:
-            stub.stop()
         parts = [(moment, int(number[1]), int(length)) for moment, command, path, length in arrivals
                  if command == "PUT" and (number := re.search(r"partNumber=(\d+)", path))]
         length = file.stat().st_size
