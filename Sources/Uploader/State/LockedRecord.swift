@@ -248,12 +248,13 @@ extension LockedRecord {
     _ record: UploadRecord, _ request: UploadRequest, _ search: RecordSearch
   ) throws(UploadError) -> LockedRecord {
     let directory = search.directory
-    let spare = request.isSmallForm(size: record.file.identity.size) ? directory.takeSpare() : nil
+    let isSmallForm = request.isSmallForm(size: record.file.identity.size)
+    let spare = isSmallForm ? directory.takeSpare() : nil
     let record = spare.map { record.renamed($0) } ?? record
     search.endIndexing(with: record, previous: nil)
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
-      if spare != nil { kept.spare = .taken }
+      if isSmallForm, spare != nil || directory.makeSpares(for: record.id) { kept.spare = .taken }
       // The server may have some of the file's former content in the same upload.
       let former = request.isCreated && !search.formers.isEmpty ? record.destination.endpoint : nil
       kept.superseded = former

@@ -9,18 +9,16 @@ import UploadCore
 /// that there can be names to recover.
 extension StateDirectory {
   /// Takes the ID of a spare for a new record. The directory must be locked.
-  /// - Returns: nil if there can be none.
+  /// - Returns: nil if there is none.
   func takeSpare() -> String? {
-    guard boot != 0, (try? keepsCopies()) == false else { return nil }
-    let list = shim_open_for_writing(file("spares").cName, Int32(SHIM_OPEN_CREATE))
+    guard boot != 0 else { return nil }
+    let list = shim_open_for_writing(file("spares").cName, Int32(SHIM_OPEN_EXISTING))
     guard list >= 0 else { return nil }
     defer { _ = shim_close(list) }
     let limit = bootBytes.count + Limits.spareCount * UploadRecord.idLength
-    while let bytes = try? SmallFile.read(list, limit, at: 0) {
-      guard bytes.starts(with: bootBytes), bytes.count >= bootBytes.count + UploadRecord.idLength else {
-        guard makeSpares(list) else { return nil }
-        continue
-      }
+    while let bytes = try? SmallFile.read(list, limit, at: 0), bytes.starts(with: bootBytes),
+      bytes.count >= bootBytes.count + UploadRecord.idLength
+    {
       let rest = bytes.count - UploadRecord.idLength
       guard shim_set_length(list, Int64(rest)) == 0 else { return nil }
       let id = String(decoding: bytes[rest...], as: UTF8.self)
@@ -29,13 +27,20 @@ extension StateDirectory {
     return nil
   }
 
-  private func makeSpares(_ list: Int32) -> Bool {
-    var ids: [String] = []
+  /// Makes spares, of which the first is taken. The directory must be locked, and the index must not: they are synced.
+  /// - Parameter id: that of the first.
+  /// - Returns: false if there can be none.
+  func makeSpares(for id: String) -> Bool {
+    guard boot != 0, (try? keepsCopies()) == false, create(id + ".spare"), create(id + ".room") else { return false }
+    let list = shim_open_for_writing(file("spares").cName, Int32(SHIM_OPEN_CREATE))
+    guard list >= 0 else { return false }
+    defer { _ = shim_close(list) }
+    var ids = [id]
     while ids.count < Limits.spareCount, let id = try? LockedRecord.freeID(in: self) {
       ids.append(id)
       guard create(id + ".spare"), create(id + ".room") else { break }
     }
-    let bytes = ids.reduce(bootBytes) { $0 + Array($1.utf8) }
+    let bytes = ids[1...].reduce(bootBytes) { $0 + Array($1.utf8) }
     // What was renamed since the last ones were made is on the disk then, too, and so is the name of the list.
     let isMade =
       ids.count == Limits.spareCount && shim_sync_directory(path.cName) == 0
