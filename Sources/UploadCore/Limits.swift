@@ -191,6 +191,10 @@ package enum Limits {
   /// The space reserved for a record's last write, beyond its size when the upload starts, in bytes: a delete token with every
   /// byte escaped, and a checksum.
   package static let recordReserveLength = 8 << 10
+  /// A form without a record on the disk before its last byte, in bytes of its file: at 1 MB/s, a power cut forgets it for some seconds.
+  package static let smallFormLength: Int64 = 8 << 20
+  /// Spares that are made with one sync.
+  package static let spareCount = 32
   /// How many times an index is built for one lookup while other processes change the records.
   package static let indexBuildCount = 3
   /// Records read before the cancellation is checked again: on a slow card, less than a second.

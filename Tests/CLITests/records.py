@@ -66,12 +66,12 @@ def write_record(directory: Path, document: dict) -> Record:
 
 
 def records(program) -> list[Record]:
-    """All records, oldest first. Nothing else may be there but locks, the index, notes of removals and refused forms, a watcher's directory and lists, and room and
-    ballast that are kept free."""
+    """All records, oldest first. Nothing else may be there but locks, the index, notes of removals and refused forms, a watcher's directory and lists, spares, and
+    room and ballast that are kept free."""
     if not program.state.exists():
         return []
     names = sorted(path.name for path in program.state.iterdir())
-    known = r"index|removals|form-limits|ballast\.[0-7]|watch(-[0-9a-f]{16}\.start)?|(directory|spare|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|remove)"
+    known = r"index|removals|form-limits|ballast\.[0-7]|watch(-[0-9a-f]{16}\.start)?|(directory|spare|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|spare|remove)|spares"
     assert [name for name in names if not re.fullmatch(known, name)] == []
     try:
         found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]

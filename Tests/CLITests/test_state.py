@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 
 import pytest
 from records import read_record, records
@@ -55,3 +56,18 @@ def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording):
     lock.unlink()
     assert program.send(stub, *TUS, file).code == 0
     assert is_delivered(stub, file)
+
+
+@pytest.mark.native
+def test_a_small_form_to_a_plain_endpoint_costs_two_syncs(hive, program, tmp_path):
+    """Before its last byte, and after its delivery. One more makes the names for 32 of them, and one is for the state directory's own name."""
+    photos, log = tmp_path / "photos", tmp_path / "calls"
+    photos.mkdir()
+    for number in range(40):
+        (photos / f"{number}.jpg").write_bytes(os.urandom(1000))
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync"]
+    command = [*trace, *program.command, "send", "-r", photos, "--multipart-url", hive().url + "/upload", "--progress=none"]
+    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and {record.phase for record in records(program)} == {"delivered"}, done
+    calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]
+    assert len(calls) in (2 * 40 + 2, 2 * 40 + 3) and all(" fsync(" in line for line in calls), calls

@@ -11,7 +11,7 @@ package struct UploadRecord: Equatable, Sendable {
   }
 
   /// Eight hexadecimal digits.
-  package let id: String
+  package private(set) var id: String
   /// Seconds since 1970.
   package var createdAt: Int64 = 0
   package var updatedAt: Int64 = 0
@@ -29,6 +29,13 @@ package struct UploadRecord: Equatable, Sendable {
     self.id = id
     self.file = file
     self.destination = destination
+  }
+
+  /// The same with another ID, before it is written.
+  package func renamed(_ id: String) -> UploadRecord {
+    var record = self
+    record.id = id
+    return record
   }
 
   /// The record for resuming the upload.
@@ -60,9 +67,12 @@ package struct UploadRecord: Equatable, Sendable {
     return nextRetry
   }
 
+  package static let idLength = 8
+
   /// Whether the text is the ID of a record.
   package static func isID(_ text: String) -> Bool {
-    text.utf8.count == 8 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil && $0 >= 0x30 && ($0 < 0x41 || $0 > 0x46) }
+    text.utf8.count == idLength
+      && text.utf8.allSatisfy { ASCII.hexValue($0) != nil && $0 >= 0x30 && ($0 < 0x41 || $0 > 0x46) }
   }
 }
 

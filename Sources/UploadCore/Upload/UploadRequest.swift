@@ -149,6 +149,13 @@ public struct UploadRequest: Sendable {
     }
   }
 
+  /// Whether it is a form to a plain endpoint that is soon sent: until its last byte, its record need not be on the disk.
+  package func isSmallForm(size: Int64) -> Bool {
+    guard case .multipart = destination else { return false }
+    // The mark of a removal gets to the disk with the record's name.
+    return size <= Limits.smallFormLength && afterDelivery.removal == nil
+  }
+
   /// Whether a recording that is too large for a form may be sent over tus.
   package var maySendTus: Bool { isForGigHive && uploadProtocol == .automatic }
 

@@ -15,6 +15,18 @@ package final class LockedRecord {
   private var hasWritten = false
   /// Whether space is reserved for its last write.
   private var hasReservedSpace = false
+  private var spare = Spare.none
+
+  /// What of a spare it has not used (``StateDirectory/takeSpare()``).
+  private enum Spare {
+    case none
+    /// Both files, and nothing of the record is written yet.
+    case taken
+    /// Both files. The record is written, and not synced: a power cut may take it, because nothing of the form could be stored yet.
+    case begun
+    /// The room for its last write.
+    case room
+  }
 
   package init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
     self.record = record
@@ -66,13 +78,24 @@ package final class LockedRecord {
     let isLast = record.phase == .delivered
     let wasWritten = hasWritten
     hasWritten = false
+    let durability: StateDirectory.Durability
+    switch spare {
+    case .taken where !isLast: (durability, spare) = (.unsynced, .begun)
+    case .begun where !isLast: (durability, spare) = (.underSpareName, .room)
+    case .none: durability = .underOwnName
+    case .taken, .begun, .room: durability = isLast && hasReservedSpace ? .underSpareName : .underOwnName
+    }
     do throws(StateError) {
-      try directory.write(record, intoReservedSpace: hasReservedSpace && isLast, wasWritten: wasWritten)
+      try directory.write(
+        record, durability, intoReservedSpace: hasReservedSpace && isLast, wasWritten: wasWritten)
     } catch { throw .state(error) }
     hasWritten = true
     if isLast { hasReservedSpace = false }
-    isSynced = true
+    isSynced = durability != .unsynced
   }
+
+  /// Brings it to the disk, if it is not there yet.
+  func sync() throws(UploadError) { try update { _ in } }
 
   /// Removes the record.
   package func remove() throws(UploadError) {
@@ -88,7 +111,7 @@ package final class LockedRecord {
   /// Releases the reserved space, because the attempt ends but not the upload.
   func releaseSpace() {
     if hasReservedSpace { directory.releaseSpace(record.id) }
-    hasReservedSpace = false
+    (hasReservedSpace, spare) = (false, .none)
   }
 }
 
@@ -226,9 +249,13 @@ extension LockedRecord {
     _ record: UploadRecord, _ request: UploadRequest, _ search: RecordSearch
   ) throws(UploadError) -> LockedRecord {
     let directory = search.directory
+    let isSmallForm = request.isSmallForm(size: record.file.identity.size)
+    let spare = isSmallForm ? directory.takeSpare() : nil
+    let record = spare.map { record.renamed($0) } ?? record
     search.endIndexing(with: record, previous: nil)
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
+      if isSmallForm, spare != nil || directory.makeSpares(for: record.id) { kept.spare = .taken }
       // The server may have some of the file's former content in the same upload.
       let former = request.isCreated && !search.formers.isEmpty ? record.destination.endpoint : nil
       kept.superseded = former
@@ -264,7 +291,7 @@ extension LockedRecord {
   ) throws(UploadError) -> String {
     while true {
       let id = try draw()
-      if !directory.exists(id + ".record"), !directory.exists(id + ".delivered") { return id }
+      if directory.isFree(id) { return id }
     }
   }
 }

@@ -226,7 +226,7 @@ extension UploadRequest {
 
 extension StateError {
   /// Whether a file may be read later. One that is damaged never will be: its upload starts over.
-  fileprivate var isTemporary: Bool {
+  var isTemporary: Bool {
     switch self {
     case .unusable(_, let cause): ![SHIM_EIO, SHIM_EINVAL].contains(cause.code)
     case .locked: true
@@ -310,7 +310,11 @@ package final class UploadFinder {
       {
         return true
       }
-      if case .busy = try LockedRecord.open(for: file, identity, of: request, in: directory) { return false }
+      switch try LockedRecord.open(for: file, identity, of: request, in: directory) {
+      case .busy: return false
+      case .open(let begun): try begun.sync()
+      case .delivered: break
+      }
       return true
     } catch { return UploadFinder.needsNoRecord(error) }
   }

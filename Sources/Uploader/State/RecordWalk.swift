@@ -71,6 +71,7 @@ extension StateDirectory {
 
   /// Visits the file names of the records.
   func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
+    try recoverNames()
     try visitFiles { if let name = RecordName($0) { body(name) } }
   }
 
@@ -105,6 +106,7 @@ extension StateDirectory {
   /// The record whose ID starts with the text.
   package func record(_ id: String) throws(StateError) -> UploadRecord {
     if UploadRecord.isID(id) {
+      try recoverNames()
       guard let record = try current(id) else { throw .noSuchRecord(id) }
       return record
     }

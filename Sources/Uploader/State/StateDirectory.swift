@@ -4,8 +4,9 @@ import UploadCore
 /// The directory with one record per upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written in full
 /// under another name, synced and renamed, so that a power cut leaves either the previous or the new one; on FAT, it is written
 /// twice instead. `ID.lock` is locked by the process that is working on the upload, `ID.room` reserves space for the last write, and
-/// `ID.remove` says that the file is to be removed. `removals` is the journal of removals; `spare.lock` and `ballast.0` to `ballast.7`
-/// are kept for them. `index` maps files to records, so that not all records must be read.
+/// `ID.remove` says that the file is to be removed. `ID.spare` and `spares` are for small forms. `removals` is the journal of
+/// removals; `spare.lock` and `ballast.0` to `ballast.7` are kept for them. `index` maps files to records, so that not all records
+/// must be read.
 package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
@@ -15,6 +16,8 @@ package final class StateDirectory {
   /// The ballast in a directory of recordings, without the numbers of its files; nil for none.
   var hiddenBallast: LocalPath?
   private var knownToKeepCopies: Bool?
+  /// See ``recoverNames()``.
+  var hasRecoveredNames = false
 
   /// Whether each record has a copy, because its file system does not rename at once.
   /// - Throws: if that is unknown, for example because too many files are open. Without its copy, a power cut could take a record
@@ -105,6 +108,9 @@ package final class StateDirectory {
     return (try? copy(of: name)) ?? nil != nil
   }
 
+  /// Whether no record has the ID.
+  func isFree(_ id: String) -> Bool { !exists(id + ".record") && !exists(id + ".delivered") }
+
   enum RecordFile {
     case missing
     case whole(UploadRecord)
@@ -114,7 +120,7 @@ package final class StateDirectory {
   /// - Parameters:
   ///   - fileName: the file to read.
   ///   - name: the name of its record.
-  private func recordFile(_ fileName: String, of name: String) throws(StateError) -> RecordFile {
+  func recordFile(_ fileName: String, of name: String) throws(StateError) -> RecordFile {
     let path = file(fileName)
     let descriptor = shim_open_for_reading(path.cName, 0)
     // Another process has just removed it.
@@ -186,12 +192,22 @@ final class StateDirectoryCache {
 
 /// How records are written and removed, so that a power cut leaves either the previous or the new one.
 extension StateDirectory {
-  /// Writes the record so that it survives a power cut.
+  /// What is on the disk when a record has been written.
+  package enum Durability {
+    /// Perhaps nothing: a power cut may take it, or tear it.
+    case unsynced
+    /// The record. It replaces a file of the spare that it has (``takeSpare()``), whose name was there before.
+    case underSpareName
+    case underOwnName
+  }
+
+  /// Writes the record. Unless it is unsynced, it survives a power cut.
   /// - Parameters:
   ///   - intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
   ///   - wasWritten: whether this process has written the record before, last time without an error, and held its lock since.
   package func write(
-    _ record: UploadRecord, intoReservedSpace: Bool = false, wasWritten: Bool = false
+    _ record: UploadRecord, _ durability: Durability = .underOwnName, intoReservedSpace: Bool = false,
+    wasWritten: Bool = false
   ) throws(StateError) {
     if try keepsCopies() {
       return try writeTwice(record, hasReservedSpace: intoReservedSpace, wasWritten: wasWritten)
@@ -201,20 +217,24 @@ extension StateDirectory {
     // A longer record could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
     let target = file(RecordName(of: record).text)
-    var result: Int32 = -1
-    if intoReservedSpace {
-      let room = file(record.id + ".room")
-      result = store(bytes, in: room)
-      if result == 0 { result = shim_rename(room.cName, target.cName) }
-      if result != 0 { releaseSpace(record.id) }
+    var (result, syncsNames): (Int32, Bool) = (-1, durability == .underOwnName)
+    if intoReservedSpace || durability == .underSpareName {
+      let ready = file(record.id + (intoReservedSpace ? ".room" : ".spare"))
+      // A new file would not have its name on the disk.
+      result = store(bytes, in: ready, durability == .underSpareName ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE)
+      if result == 0 { result = shim_rename(ready.cName, target.cName) }
+      if result != 0 {
+        _ = shim_unlink(ready.cName)
+        syncsNames = true
+      }
     }
     if result != 0 {
       result = withBallast {
-        let result = store(bytes, in: temporary, isEmptied: true)
+        let result = store(bytes, in: temporary, SHIM_OPEN_TRUNCATE, isSynced: durability != .unsynced)
         return result == 0 ? shim_rename(temporary.cName, target.cName) : result
       }
     }
-    if result == 0 { result = syncNames() }
+    if result == 0, syncsNames { result = syncNames() }
     guard result == 0 else {
       _ = shim_unlink(temporary.cName)
       throw failure(of: temporary, result)
@@ -241,18 +261,17 @@ extension StateDirectory {
     return shim_sync(descriptor)
   }
 
-  /// Writes and syncs the bytes as the whole content of a file. Its name may not be on the disk yet.
-  /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
-  func store(_ bytes: [UInt8], in file: LocalPath, isEmptied: Bool = false) -> Int32 {
-    let descriptor = shim_open_for_writing(
-      file.cName, Int32(isEmptied ? SHIM_OPEN_TRUNCATE : SHIM_OPEN_CREATE))
+  /// Writes the bytes as the whole content of a file. Its name may not be on the disk yet.
+  /// - Parameter how: unless it truncates the file first, its content is overwritten, which needs no more space.
+  func store(_ bytes: [UInt8], in file: LocalPath, _ how: Int = SHIM_OPEN_CREATE, isSynced: Bool = true) -> Int32 {
+    let descriptor = shim_open_for_writing(file.cName, Int32(how))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
-    if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
-    if result == 0 { result = shim_sync(descriptor) }
+    if result == 0, how != SHIM_OPEN_TRUNCATE { result = shim_set_length(descriptor, Int64(bytes.count)) }
+    if result == 0, isSynced { result = shim_sync(descriptor) }
+    let closed = shim_close(descriptor)
     // Synced: nothing is left that closing it could lose.
-    _ = shim_close(descriptor)
-    return result
+    return result == 0 && !isSynced ? closed : result
   }
 
   /// Reserves space for the record's last write: a delete token is issued only once, and must not be lost if the disk is full by
@@ -276,7 +295,10 @@ extension StateDirectory {
     }
   }
 
-  func releaseSpace(_ id: String) { _ = shim_unlink(file(id + ".room").cName) }
+  /// Also what is left of its spare.
+  func releaseSpace(_ id: String) {
+    for ending in [".room", ".spare"] { _ = shim_unlink(file(id + ending).cName) }
+  }
 
   func failure(of file: LocalPath, _ result: Int32) -> StateError {
     Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
@@ -418,11 +440,14 @@ package enum RecordLocking {
   case gone
 }
 
-/// What a process leaves behind that is killed while it creates a record: `ID.lock`, `ID.new` and `ID.room` without a record.
+/// What a process leaves behind that is killed while it creates a record: `ID.lock`, `ID.new`, `ID.room` and `ID.spare` without a record. Spares that
+/// nobody has taken look alike, and go, too.
 extension StateDirectory {
   /// Removes what is left of records that were never written. The directory must be locked (``lockForCreation()``), so that no process is
   /// creating a record before it has locked it. Another change than those of this program has come first, so this is rare.
   func tidyLeftovers() {
+    do throws(StateError) { try recoverNames() } catch { return }
+    forgetSpares()
     for id in leftovers() {
       do throws(StateError) {
         guard let lock = try lock(id) else { continue }
@@ -455,7 +480,7 @@ extension UnsafeRawBufferPointer {
   fileprivate var leftoverID: String? {
     guard let dot = firstIndex(of: UInt8(ascii: ".")) else { return nil }
     let id = String(decoding: self[..<dot], as: UTF8.self)
-    let isLeftover = [".lock", ".new", ".room"].contains { self[dot...].elementsEqual($0.utf8) }
+    let isLeftover = [".lock", ".new", ".room", ".spare"].contains { self[dot...].elementsEqual($0.utf8) }
     return isLeftover && UploadRecord.isID(id) ? id : nil
   }
 }
@@ -591,7 +616,7 @@ extension StateDirectory {
     change(&limits)
     guard limits != before else { return }
     let temporary = file("form-limits.new")
-    if store(limits.encoded, in: temporary, isEmptied: true) == 0 {
+    if store(limits.encoded, in: temporary, SHIM_OPEN_TRUNCATE) == 0 {
       _ = shim_rename(temporary.cName, formLimitsFile.cName)
     } else {
       _ = shim_unlink(temporary.cName)

@@ -62,7 +62,7 @@ extension StateDirectory {
   }
 
   /// Identifies the time since the machine has started; 0 if that is not known.
-  private var boot: UInt64 {
+  var boot: UInt64 {
     if let boot = indexState.boot { return boot }
     var boot: UInt64 = 0
     let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)

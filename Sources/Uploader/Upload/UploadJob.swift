@@ -433,6 +433,12 @@ final class UploadJob: Steppable {
         if $0.failure == .mayBeStored { $0.message = UploadError.killedBeforeResponseText }
       }
     }
+    let onRetry = hooks.onRetry
+    hooks.onRetry = {
+      // It may wait for long. Without space, that is reported when something depends on it.
+      try? record?.sync()
+      onRetry($0)
+    }
     hooks.onFormTooLarge = { record?.directory.noteRefusedForm(request, length: file.size) }
     var policy = try shared.policy()
     policy.retries.endsAfterFullSend = request.judged != nil

@@ -15,7 +15,7 @@ static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clo
                                     "locks-are-not-waited-for closes-come-first complete-uploads-look-new rewrites-leave-no-trace "
                                     "starts-look-the-same fat-is-taken-for-ext4 journals-are-not-synced exchanges-leave-no-trace "
                                     "nobody-asks leases-see-nobody ballast-is-hollow recorders-are-not-seen "
-                                    "watchers-forget files-are-not-listed waits-end-early";
+                                    "watchers-forget files-are-not-listed waits-end-early spares-look-unused";
 const char *world_canaries(void) { return canaries; }
 
 int32_t world_set_canary(const char *name) {
