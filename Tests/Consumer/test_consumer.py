@@ -76,11 +76,11 @@ def lines(client):
         return text.read().splitlines()
 
 
-def test_the_line_for_packages_is_that_of_the_readme():
+def test_the_lines_for_packages_are_those_of_the_library_page():
     package = (ROOT / "Tests" / "Consumer" / "Package.swift").read_text()
-    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "library.md").read_text()
     for line in (r'\.product\(name: "Uploader", package: "gighive-upload"\)', r'\.package\(name: "gighive-upload", path: "[^"]*"\)', r'\.product\(name: "UploaderAsync", package: "gighive-upload"\)'):
-        assert re.search(line, package) and re.search(line, readme)
+        assert re.search(line, package) and re.search(line, page)
 
 
 def test_many_clients_get_their_deliveries(start, hive, tmp_path):
