@@ -31,19 +31,22 @@ extension StateDirectory {
   /// - Parameter id: that of the first.
   /// - Returns: false if there can be none.
   func makeSpares(for id: String) -> Bool {
-    guard boot != 0, (try? keepsCopies()) == false, create(id + ".spare"), create(id + ".room") else { return false }
+    guard boot != 0, (try? keepsCopies()) == false else { return false }
     let list = shim_open_for_writing(file("spares").cName, Int32(SHIM_OPEN_CREATE))
     guard list >= 0 else { return false }
     defer { _ = shim_close(list) }
-    var ids = [id]
-    while ids.count < Limits.spareCount, let id = try? LockedRecord.freeID(in: self) {
+    var ids: [String] = []
+    var areCreated = true
+    while areCreated, ids.count < Limits.spareCount,
+      let id = ids.isEmpty ? id : try? LockedRecord.freeID(in: self)
+    {
       ids.append(id)
-      guard create(id + ".spare"), create(id + ".room") else { break }
+      areCreated = create(id + ".spare") && create(id + ".room")
     }
     let bytes = ids[1...].reduce(bootBytes) { $0 + Array($1.utf8) }
     // What was renamed since the last ones were made is on the disk then, too, and so is the name of the list.
     let isMade =
-      ids.count == Limits.spareCount && shim_sync_directory(path.cName) == 0
+      areCreated && ids.count == Limits.spareCount && shim_sync_directory(path.cName) == 0
       && shim_write_at(list, bytes, bytes.count, 0) == 0 && shim_set_length(list, Int64(bytes.count)) == 0
     if !isMade { for id in ids { releaseSpace(id) } }
     return isMade

@@ -249,12 +249,17 @@ def _has_url(stage: Stage) -> bool:
 
 
 def _left_over(stage: Stage) -> list[str]:
-    """Half-written records, unused reserved room, locks of records that do not exist, and what a removal needs while it lasts."""
+    """Half-written records, reserved room and names of records that have ended, locks of records that do not exist, and what a removal needs while it
+    lasts. Names that no record has taken are for the next ones: a file `spare` and a file `room` each."""
     known = {"directory", "spare", *(path.stem for path in stage.records)}
     locks = [path.name for path in stage.state.glob("*.lock") if path.stem not in known]
     journal = stage.state / "removals"
+    files = [*stage.state.glob("*.spare"), *stage.state.glob("*.room")]
+    names = {path.name for path in files}
+    free = {id for id in {path.stem for path in files} - known if {f"{id}.spare", f"{id}.room"} <= names}
     return [
-        *(path.name for path in [*stage.state.glob("*.new"), *stage.state.glob("*.room"), *stage.hidden]), *locks,
+        *(path.name for path in [*stage.state.glob("*.new"), *stage.hidden]), *locks,
+        *(path.name for path in files if path.stem not in free),
         *(["a line of removals"] if journal.exists() and journal.read_bytes().strip(b"\n") else []),
     ]
 
