@@ -578,9 +578,9 @@ extension Limits {
   package static let watchNetworkMilliseconds: Int64 = 500
   /// How long a worker may take to end after SIGTERM, in milliseconds.
   package static let workerEndMilliseconds: Int64 = 4000
-  /// The memory ceiling of a worker, in bytes: what an upload and all those that wait for their recordings need, and more for each of
-  /// several jobs.
-  package static func workerMemory(jobs: Int) -> Int64 { memoryNeeded + Int64(jobs - 1) * (256 << 10) }
+  /// The memory ceiling of a worker, in bytes: what an upload needs, 1 MiB for all those that wait for their recordings, and more for each
+  /// of several jobs.
+  package static func workerMemory(jobs: Int) -> Int64 { memoryNeeded + 1 << 20 + Int64(jobs - 1) * (256 << 10) }
   /// Files that `--existing skip` can remember, with 8 bytes for each.
   package static let existingFileCount = 1_000_000
   /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and

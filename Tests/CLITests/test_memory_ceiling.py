@@ -49,7 +49,7 @@ def test_the_worker_of_a_watcher_keeps_its_ceiling_while_sixteen_uploads_wait_fo
     assert "memory" not in watching.log, watching.log
 
 
-@pytest.mark.parametrize(("options", "ceiling"), [([], 12 << 20), (["-j", "5"], 13 << 20), (["--max-memory", "1G"], 1_000_000_000)])
+@pytest.mark.parametrize(("options", "ceiling"), [([], 13 << 20), (["-j", "5"], 14 << 20), (["--max-memory", "1G"], 1_000_000_000)])
 def test_the_worker_of_a_watcher_has_a_ceiling_that_can_be_set(hive, program, watch, rec, options, ceiling):
     if not program.is_static and ceiling < 1_000_000_000:
         pytest.skip("what is linked dynamically gets no ceiling by itself")

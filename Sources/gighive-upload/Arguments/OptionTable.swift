@@ -262,7 +262,7 @@ enum Option: Int32, CaseIterable {
     case .maxMemory:
       .init(
         "max-memory", .text("SIZE"), .transfer, [.sending, .clean], [.configurable, .passedOn],
-        "exit with code 12 rather than use more memory (12Mi is enough, and the default of watch)")
+        "exit with code 12 rather than use more memory (12Mi is enough; watch: 13Mi)")
     case .digest:
       .init("digest", .none, .transfer, .sending, .ordinary, "compute SHA-256 even if the server is not GigHive")
     case .congestion:
