@@ -22,6 +22,8 @@ package struct AllowedRanges {
   package static let rate: ClosedRange<Int64> = 1...Limits.rate
   /// Numbers of retries.
   package static let retries: ClosedRange<Int64> = 0...Limits.retryCount
+  /// Numbers of connections for one recording.
+  package static let connections: ClosedRange<Int64> = 1...Limits.connectionCount
   /// Times for retries, in milliseconds.
   package static let retryTime: ClosedRange<Int64> = Limits.retryTimeMilliseconds...Limits.timeoutMilliseconds
   /// The length of requests, in bytes.

@@ -226,6 +226,18 @@ package enum Limits {
   package static let edgeLength = 64 << 10
   /// Concurrent uploads. Each has its part of the ring, which must hold a TLS record.
   package static let jobCount: Int64 = 16
+  /// Connections for one recording, and how many of them there are at most if nobody says how many.
+  package static let connectionCount: Int64 = 16
+  package static let automaticConnectionCount = 4
+  /// How long a new connection gets up to speed before it is judged, and then for how long, in milliseconds.
+  package static let connectionGrowthMilliseconds: Int64 = 1000
+  package static let connectionTrialMilliseconds: Int64 = 3000
+  /// It stays if it adds this part of what there was: an eighth.
+  package static let connectionGain: Int64 = 8
+  /// How long nothing is tried after one was of no use, in milliseconds.
+  package static let connectionPauseMilliseconds: Int64 = 60_000
+  /// How many share the memory that one upload has: the ring of each further one has 1 MiB, of which it touches an eighth.
+  package static let connectionShares = 4
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
   /// The ring of such an upload, one read from its connection, and the content of a TLS record that it sends, in bytes. It sends heads and

@@ -25,7 +25,7 @@ VALUES = {
     "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
     "congestion": "reno", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
     "after": "keep", "progress": "none", "color": "always", "file-name": "other.mp4", "match": "*.wav",
-    "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
+    "exclude": "*.tmp", "to": "stage", "jobs": "2", "connections": "3", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
     "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "pin": "{pin}",
     "trust-origin": "https://uploads.example", "settle": "1ms",
 }

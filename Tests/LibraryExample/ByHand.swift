@@ -19,7 +19,7 @@ func drive(_ request: UploadRequest, size: Int64, server: (HTTPRequest) -> Answe
         machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .partial)))
       }
       if machine.inFlightCount == 0 { inFlight = [] }
-    case .hash, .awaitGrowth: machine.handle(.failed(.internalError("there is no file")))
+    case .hash, .awaitGrowth, .awaitLent: machine.handle(.failed(.internalError("there is no file")))
     case .renewCredentials: machine.handle(.credentials(areNew: false))
     case .save, .reportRetry, .reportFallback, .reportOtherFile: break
     case .wait(let until): now = until

@@ -78,7 +78,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .continued: doubt = nil
     case .parts(let parts):
       self.parts = parts
-      remote?.offset = parts.progress(in: size)
+      remote?.offset = parts.total(in: size)
     case .joined(let location, let expires):
       failure = nil
       remote = RemoteUpload(url: location, expires: expires, offset: size, isWhole: true)

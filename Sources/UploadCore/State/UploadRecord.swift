@@ -114,7 +114,7 @@ extension UploadRecord {
   package var offset: Int64 {
     switch state {
     case .unfinished(let upload):
-      upload.remote?.offset ?? upload.parts?.progress(in: UploadedParts.unknownSize) ?? 0
+      upload.remote?.offset ?? upload.parts?.total(in: UploadedParts.unknownSize) ?? 0
     case .delivered: file.identity.size
     }
   }

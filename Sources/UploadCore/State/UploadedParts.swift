@@ -119,22 +119,20 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// The number of the first part that is missing; nil if there is none.
-  package func firstMissing(in size: Int64) -> Int? {
-    if let index = tags.indices.first(where: { !has($0 + 1) }) { return index + 1 }
-    return tags.count < count(in: size) ? tags.count + 1 : nil
+  /// - Parameter others: the numbers of parts that do not count.
+  package func firstMissing(in size: Int64, besides others: [Int] = []) -> Int? {
+    if let index = tags.indices.first(where: { !has($0 + 1) && !others.contains($0 + 1) }) { return index + 1 }
+    var next = tags.count + 1
+    while others.contains(next) { next += 1 }
+    return next <= count(in: size) ? next : nil
   }
 
-  /// The same with the first part last: recorders write the head again when they close a file.
-  package func nextMissing(in size: Int64) -> Int? {
-    guard areGrowing else { return firstMissing(in: size) }
+  /// The same with the first part of a recording that grows last: recorders write the head again when they close a file.
+  package func nextMissing(in size: Int64, besides others: [Int] = []) -> Int? {
+    guard areGrowing else { return firstMissing(in: size, besides: others) }
     if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) }) { return index + 1 }
     let next = max(tags.count, 1) + 1
     return next <= count(in: size) ? next : firstMissing(in: size)
-  }
-
-  /// How much there is from the start, in bytes.
-  package func beginning(of size: Int64) -> Int64 {
-    firstMissing(in: size).map { range(of: $0, in: size).offset } ?? size
   }
 
   /// The end of the last part that there is, in bytes.
@@ -148,9 +146,6 @@ package struct UploadedParts: Equatable, Sendable {
   package func total(in size: Int64) -> Int64 {
     tags.indices.reduce(0) { has($1 + 1) ? $0 + range(of: $1 + 1, in: size).length : $0 }
   }
-
-  /// How much is said to be there, in bytes.
-  package func progress(in size: Int64) -> Int64 { areGrowing ? total(in: size) : beginning(of: size) }
 
   /// Whether the server has the part.
   package func has(_ number: Int) -> Bool { number != begun && tag(of: number) != nil }

@@ -12,6 +12,11 @@
 ///
 /// A request to join the parts, whose response was lost, is never repeated blindly: what is there says whether it was carried out.
 ///
+/// Parts of a recording that does not grow can be lent (``PartTask``): they are sent over other connections while this one sends another part
+/// (`hashing`, `putting`), and are waited for before the end:
+///
+///     hashing ⇄ putting ──▶ awaitingLent ──▶ hashing (one that came back unsent), or what follows when all parts are there
+///
 /// While a recording grows, its parts are sent but the first one, and nothing is joined:
 ///
 ///     … creating ──▶ growing ⇄ hashing ⇄ putting        growing ──▶ ended, once nobody writes to the file any more
@@ -40,6 +45,8 @@ struct PartsTask: Sendable {
     /// The part with this number.
     case hashing(Int)
     case putting(Int, sha256: String)
+    /// What is missing is lent.
+    case awaitingLent
     /// The recording has not grown enough for the part with this number; nil if it is not sent before it has ended.
     case growing(Int?)
     /// It has ended. What is left is sent by a task that knows its size.
@@ -101,6 +108,9 @@ struct PartsTask: Sendable {
   private var sha256: String?
   /// Whether the parts that were sent while the recording grew have been compared with it.
   private var areMatched = false
+  /// The numbers of the parts that other connections send, and whether there has been one.
+  private var lent: [Int] = []
+  private var hasLent = false
   /// What comes before anything else.
   private var pending: [TaskStep] = []
   /// How much the server had before anything was sent, in bytes; nil while unknown.
@@ -144,14 +154,15 @@ struct PartsTask: Sendable {
   var progress: Int64 {
     switch state {
     case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
-      .hashing, .putting, .growing, .ended, .matching, .failing:
+      .hashing, .putting, .awaitingLent, .growing, .ended, .matching, .failing:
       parts.total(in: size)
     case .digesting, .examiningFile, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
     case .confirming, .proving, .stored: size + 2
     }
   }
 
-  var lastOffset: Int64 { parts.progress(in: size) }
+  /// How much of the recording the server has in whole parts, in bytes.
+  var lastOffset: Int64 { parts.total(in: size) }
 
   var isVerifying: Bool {
     switch state {
@@ -202,6 +213,7 @@ struct PartsTask: Sendable {
     case .examining(let isJoined): return try examine(isJoined: isJoined)
     case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number))
     case .ended: return .finished(.ended)
+    case .awaitingLent: return .awaitLent
     // Nothing of it is read.
     case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
     case .hashing(let number), .matching(let number, _):
@@ -236,7 +248,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    upload = nil
+    (upload, lent) = (nil, [])
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -258,7 +270,7 @@ struct PartsTask: Sendable {
 
   private mutating func forget() {
     parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
-    (upload, areMatched) = (nil, false)
+    (upload, areMatched, lent) = (nil, false, [])
     pending.append(.save(.forgotten))
   }
 
@@ -324,8 +336,10 @@ struct PartsTask: Sendable {
   }
 
   private mutating func sendNext() {
-    let number = parts.nextMissing(in: size)
-    if isGrowing {
+    let number = parts.nextMissing(in: size, besides: lent)
+    if number == nil, !lent.isEmpty {
+      state = .awaitingLent
+    } else if isGrowing {
       state = .growing(number == 1 ? nil : number)
     } else if parts.areGrowing, !areMatched, number ?? 1 == 1 {
       state = .matching(1, isJoined: false)
@@ -338,8 +352,8 @@ struct PartsTask: Sendable {
 
   private var needsDigest: Bool { computesSHA256 && sha256 == nil }
 
-  /// What was sent while it was made may have been changed while a part of it was on its way.
-  private var examiningOrJoining: State { parts.areGrowing ? .examiningFile : checkingOrJoining }
+  /// What was sent while it was made, or over several connections, may have been changed while a part of it was on its way.
+  private var examiningOrJoining: State { parts.areGrowing || hasLent ? .examiningFile : checkingOrJoining }
 
   /// What may be replaced is not looked at, unless a request may have replaced it already.
   private var checkingOrJoining: State { mayReplace && hasCreated ? verifyingOrJoining : .checking(isLost: false) }
@@ -403,6 +417,45 @@ struct PartsTask: Sendable {
     }
   }
 
+  // MARK: Other connections
+
+  /// A part for another connection; nil if there is none now.
+  mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
+    var others = lent
+    switch state {
+    case .hashing(let number), .putting(let number, _): others.append(number)
+    case .awaitingLent: break
+    default: return nil
+    }
+    guard !parts.areGrowing, let upload, let number = parts.nextMissing(in: size, besides: others) else { return nil }
+    lent.append(number)
+    hasLent = true
+    let (offset, length) = parts.range(of: number, in: size)
+    return LentPart(
+      id: LentPart.ID(number: number, attempt: attempts), upload: upload.location, offset: offset, length: length,
+      dialect: dialect, file: file, base: base)
+  }
+
+  /// Whether a part that was lent is still of use.
+  func awaits(_ part: LentPart.ID) -> Bool {
+    switch state {
+    case .hashing, .putting, .awaitingLent: part.attempt == attempts && lent.contains(part.number)
+    default: false
+    }
+  }
+
+  /// Another connection has sent a part, or has failed to.
+  /// - Parameter tag: what the server calls it; nil if it does not have it.
+  mutating func lentPartEnded(_ part: LentPart.ID, tag: String?) {
+    guard part.attempt == attempts, let index = lent.firstIndex(of: part.number) else { return }
+    lent.remove(at: index)
+    if let tag {
+      parts.set(tag, of: part.number)
+      pending.append(.save(.parts(parts)))
+    }
+    if case .awaitingLent = state { sendNext() }
+  }
+
   // MARK: Responses
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
@@ -424,8 +477,8 @@ struct PartsTask: Sendable {
     case .joining: try receiveJoin(answer)
     case .confirming(let theirs): try receiveConfirmation(answer, theirs)
     case .proving: finish(theirs: dialect.examined(answer))
-    case .comparing, .unsupported, .examining, .hashing, .growing, .ended, .matching, .digesting, .examiningFile,
-      .failing, .stored:
+    case .comparing, .unsupported, .examining, .hashing, .awaitingLent, .growing, .ended, .matching, .digesting,
+      .examiningFile, .failing, .stored:
       break
     }
   }
@@ -502,7 +555,7 @@ struct PartsTask: Sendable {
   }
 
   private mutating func endListing() {
-    resumedFrom = resumedFrom ?? parts.beginning(of: size)
+    resumedFrom = resumedFrom ?? parts.total(in: size)
     state = .examining(isJoined: false)
   }
 
@@ -616,8 +669,9 @@ struct PartsTask: Sendable {
     case .putting(let number, _) where parts.areGrowing: state = .hashing(number)
     // It is delivered, and may be too large to be read in the server's time.
     case .proving: finish(theirs: nil)
-    case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting, .growing,
-      .ended, .matching, .digesting, .examiningFile, .checking, .verifying, .confirming, .failing, .stored:
+    case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting,
+      .awaitingLent, .growing, .ended, .matching, .digesting, .examiningFile, .checking, .verifying, .confirming,
+      .failing, .stored:
       break
     }
   }

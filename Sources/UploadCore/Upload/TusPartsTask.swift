@@ -94,7 +94,7 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  var lastOffset: Int64 { parts.progress(in: size) }
+  var lastOffset: Int64 { parts.total(in: size) }
 
   /// Whether the server has had everything, and only the outcome is missing.
   var awaitsOutcome: Bool { progress > size }

@@ -24,6 +24,9 @@
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
+/// - While a request is in flight, ``lendPart()`` may give a part for another connection, which a machine for it sends. Report how that has
+///   ended with ``UploadEvent/lentPartEnded(_:tag:)``, and save what ``takeUnsaved()`` returns. A part that is of no use any
+///   more (``awaits(_:)``) need not be sent to its end.
 /// - `finished` and `failed` are the last actions. A delivery is the record's last change, or what ``end(with:_:)`` says, also if the
 ///   upload ends without the machine, as by a signal. Nobody decides anything after that.
 ///
@@ -35,7 +38,7 @@
 ///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401, 403         │ a failure
 ///        │  └▶ hashing ─▶ comparing ─▶ deciding ▼                  ▼
-///        │  └▶ awaitingGrowth ────────▶ deciding
+///        │  └▶ awaitingGrowth, awaitingLent ──▶ deciding
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
@@ -103,6 +106,7 @@ package struct UploadMachine: Sendable {
       self.cookies = cookies
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     case .abort(let location, let region): task = .abort(AbortTask(location, region: region))
+    case .part(let part): task = .part(PartTask(part))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
@@ -126,9 +130,8 @@ package struct UploadMachine: Sendable {
   package var inFlightCount: Int {
     switch state {
     case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
-    case .deciding, .hashing, .comparing, .awaitingGrowth, .renewingCredentials, .failing, .retrying, .waiting,
-      .finished,
-      .failed:
+    case .deciding, .hashing, .comparing, .awaitingGrowth, .awaitingLent, .renewingCredentials, .failing, .retrying,
+      .waiting, .finished, .failed:
       0
     }
   }
@@ -154,7 +157,7 @@ package struct UploadMachine: Sendable {
   package var sendsWhole: Bool {
     switch task {
     case .multipart, .put, .webDAV: true
-    case .parts, .tusParts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .parts, .part, .tusParts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -207,7 +210,7 @@ package struct UploadMachine: Sendable {
       if let change = task.takeUnsaved() { return .save(change) }
       return .await
     case .retrying where endsNow, .waiting where endsNow: end(.cancelled(hasSentAll: false))
-    case .hashing, .rereading, .comparing(isAsked: true), .awaitingGrowth: return .await
+    case .hashing, .rereading, .comparing(isAsked: true), .awaitingGrowth, .awaitingLent: return .await
     case .comparing(isAsked: false):
       state = .comparing(isAsked: true)
       return .hash(.wholeFileAgain)
@@ -229,7 +232,8 @@ package struct UploadMachine: Sendable {
     return next(nowMilliseconds: now, unixSeconds: unixSeconds)
   }
 
-  private mutating func takeUnsaved() -> RecordChange? {
+  /// A change of the record that is saved before the next action, or at once.
+  package mutating func takeUnsaved() -> RecordChange? {
     if let change = task.takeUnsaved() { return change }
     let offset = task.lastOffset
     return retryDecider.takeUnsaved().map { .failedFullSends($0, offset: offset) }
@@ -241,7 +245,8 @@ package struct UploadMachine: Sendable {
     case .finished, .failed, .failing: return
     // The sent content may have been stored.
     case .hashing, .comparing, .inFlight, .holding, .rereading: recover(from: Interruption(outOfTime, sent: .whole))
-    case .deciding, .awaitingGrowth, .renewingCredentials, .retrying, .waiting: state = .failed(outOfTime)
+    case .deciding, .awaitingGrowth, .awaitingLent, .renewingCredentials, .retrying, .waiting:
+      state = .failed(outOfTime)
     }
     latest = .nothing
   }
@@ -267,7 +272,8 @@ package struct UploadMachine: Sendable {
     }
     do throws(UploadError) {
       switch try task.next() {
-      case .ask where endsNow, .hash where endsNow, .awaitGrowth where endsNow: end(.cancelled(hasSentAll: false))
+      case .ask where endsNow, .hash where endsNow, .awaitGrowth where endsNow, .awaitLent where endsNow:
+        end(.cancelled(hasSentAll: false))
       case .ask(let request): return send(request, after: first)
       case .hash(let range):
         // A pipelined request does not wait for hashing.
@@ -280,6 +286,9 @@ package struct UploadMachine: Sendable {
       case .awaitGrowth(let length):
         state = .awaitingGrowth
         return .awaitGrowth(to: length)
+      case .awaitLent:
+        state = .awaitingLent
+        return .awaitLent
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
@@ -315,13 +324,32 @@ package struct UploadMachine: Sendable {
     isFinishing = true
     guard endsNow else { return }
     switch state {
-    case .hashing, .awaitingGrowth: end(.cancelled(hasSentAll: false))
+    case .hashing, .awaitingGrowth, .awaitingLent: end(.cancelled(hasSentAll: false))
     default: break
     }
   }
 
   /// Whether it ends where another request would begin.
   private var endsNow: Bool { isFinishing && !task.isTidying && !task.awaitsOutcome }
+
+  // MARK: Other connections
+
+  /// A part for another connection, which sends it by a machine for that purpose; nil if there is none now.
+  package mutating func lendPart() -> LentPart? {
+    guard case .inFlight = state, !isFinishing, case .upload(let plan) = purpose else { return nil }
+    return task.lend(plan.request.file, to: plan.request.base)
+  }
+
+  /// Whether a part that was lent is still of use.
+  package func awaits(_ part: LentPart.ID) -> Bool {
+    switch state {
+    case .finished, .failed: false
+    default: task.awaits(part)
+    }
+  }
+
+  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
+  package var deliveredInParts: Int64? { task.deliveredInParts }
 
   // MARK: Events
 
@@ -333,6 +361,10 @@ package struct UploadMachine: Sendable {
     // The server has what it was before.
     case (.comparing, .failed(.file(_, let change))) where change.isChange: fail(.changedInTransit)
     case (_, .failed(let error)): end(error)
+    // It may come at any time, and be of no use any more.
+    case (_, .lentPartEnded(let part, let tag)):
+      task.lentPartEnded(part, tag: tag)
+      if case .awaitingLent = state { state = .deciding }
     case (.inFlight(let first, let second), .answered(let answer)):
       latest = .answered(
         answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
@@ -372,9 +404,8 @@ package struct UploadMachine: Sendable {
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, by: answer)) }
-    case (.deciding, _), (.hashing, _), (.comparing, _), (.awaitingGrowth, _), (.inFlight, _), (.holding, _),
-      (.rereading, _),
-      (.renewingCredentials, _), (.failing, _), (.retrying, _), (.waiting, _):
+    case (.deciding, _), (.hashing, _), (.comparing, _), (.awaitingGrowth, _), (.awaitingLent, _), (.inFlight, _),
+      (.holding, _), (.rereading, _), (.renewingCredentials, _), (.failing, _), (.retrying, _), (.waiting, _):
       refuse(event)
     }
   }
@@ -391,7 +422,11 @@ package struct UploadMachine: Sendable {
 
   /// The file has changed.
   private mutating func fail(_ error: FileError) {
-    if case .upload(let plan) = purpose { end(.file(plan.request.file, error)) }
+    switch purpose {
+    case .upload(let plan): end(.file(plan.request.file, error))
+    case .part(let part): end(.file(part.file, error))
+    case .cancel, .abort, .delete, .examine, .remove: break
+    }
   }
 
   /// How an upload ends that is not delivered, for its caller and for its record.
@@ -591,6 +626,8 @@ extension UploadMachine {
     case comparing(isAsked: Bool)
     /// The recording is being made, and has not grown enough.
     case awaitingGrowth
+    /// Other connections send what is missing.
+    case awaitingLent
     /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
     case inFlight(first: HTTPRequest, second: HTTPRequest?)
     /// The same, with the end of the file held back, because the file may have changed and must be read again.
@@ -614,6 +651,7 @@ extension UploadMachine {
       case .hashing: "hashing"
       case .comparing: "comparing"
       case .awaitingGrowth: "awaiting growth"
+      case .awaitingLent: "awaiting parts"
       case .inFlight: "in flight"
       case .holding: "holding"
       case .rereading: "rereading"
@@ -637,6 +675,8 @@ extension UploadMachine {
     case cancel(TargetURI, overridesMethod: Bool, Cookies = Cookies())
     /// End a multipart upload on an S3 server.
     case abort(TargetURI, region: String)
+    /// Send one part of a recording over a connection of its own.
+    case part(LentPart)
     /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
     case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
     /// Ask GigHive whether it still has a recording.
@@ -650,6 +690,7 @@ extension UploadMachine {
       case .upload(let plan): plan.request.base
       case .cancel(let location, _, _): location
       case .abort(let location, _): location
+      case .part(let part): part.base
       case .delete(_, _, let base, _): base
       case .examine(let recording): recording.base
       case .remove(let object, _): object
@@ -668,6 +709,9 @@ package enum UploadEvent: Equatable, Sendable {
   case hashed(HashResult)
   /// The recording has grown as far as was awaited, or has ended: nobody writes to it any more.
   case grown(hasEnded: Bool)
+  /// Another connection has sent a part, or has failed to.
+  /// - Parameter tag: what the server calls it; nil if it does not have it.
+  case lentPartEnded(LentPart.ID, tag: String?)
   /// The last byte of the newest request in flight, which announces it, is about to be sent.
   case lastByteNext
   /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
@@ -684,6 +728,7 @@ package enum UploadEvent: Equatable, Sendable {
     case .interrupted: "of an interruption"
     case .hashed: "of a digest"
     case .grown: "of growth"
+    case .lentPartEnded: "of a part"
     case .lastByteNext: "of the last byte"
     case .statusChanged: "of a new status"
     case .credentials: "of credentials"
@@ -699,6 +744,8 @@ package enum UploadAction: Equatable, Sendable {
   case hash(HashRange)
   /// Wait until the recording, which grows, has this many bytes, or has ended.
   case awaitGrowth(to: Int64)
+  /// Wait for a part that another connection sends.
+  case awaitLent
   /// Save the change in the upload's record, so that it survives a power cut, before anything else.
   case save(RecordChange)
   /// Read the credentials again, after they were refused.
@@ -785,6 +832,8 @@ package enum Outcome: Equatable, Sendable {
   case deleted(wasGone: Bool)
   /// GigHive was asked about a recording.
   case examined(Presence)
+  /// The server has taken one part of a recording.
+  case partTaken(tag: String)
 }
 
 /// Settings that apply to uploads of all protocols.

@@ -4,6 +4,7 @@ enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case put(PutTask)
   case parts(PartsTask)
+  case part(PartTask)
   case tusParts(TusPartsTask)
   case webDAV(WebDAVTask)
   case tus(TusTask)
@@ -26,7 +27,7 @@ enum UploadTask: Sendable {
     case .tusParts(let task): task.progress
     case .webDAV(let task): task.progress
     case .tus(let task): task.progress
-    case .cancellation, .abort, .deletion, .presence, .removal: 0
+    case .part, .cancellation, .abort, .deletion, .presence, .removal: 0
     }
   }
 
@@ -53,7 +54,7 @@ enum UploadTask: Sendable {
     case .parts(let task): task.isVerifying
     case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
-    case .tusParts, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .part, .tusParts, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -66,7 +67,7 @@ enum UploadTask: Sendable {
     case .tusParts(let task): task.awaitsOutcome
     case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
-    case .cancellation, .abort, .deletion, .presence, .removal: false
+    case .part, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -103,6 +104,15 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
+  var deliveredInParts: Int64? {
+    switch self {
+    case .parts(let task): task.lastOffset
+    case .tusParts(let task): task.progress
+    default: nil
+    }
+  }
+
   mutating func next() throws(UploadError) -> TaskStep {
     switch self {
     case .multipart(var task):
@@ -119,6 +129,7 @@ enum UploadTask: Sendable {
       defer { self = .tusParts(task) }
       return try task.next()
     case .webDAV(let task): return try task.next()
+    case .part(let task): return task.next()
     case .cancellation(let task): return task.next()
     case .abort(let task): return task.next()
     case .deletion(let task): return task.next()
@@ -145,7 +156,7 @@ enum UploadTask: Sendable {
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       return task.takeUnsaved()
-    case .put, .cancellation, .abort, .deletion, .presence, .removal: return nil
+    case .put, .part, .cancellation, .abort, .deletion, .presence, .removal: return nil
     }
   }
 
@@ -158,7 +169,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
+    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
     }
   }
 
@@ -167,7 +178,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
+    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
     }
   }
 
@@ -176,7 +187,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .parts, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -186,7 +197,7 @@ enum UploadTask: Sendable {
     case .webDAV(let task): task.isTidying
     case .parts(let task): task.isTidying
     case .tus(let task): task.isTidying
-    case .tusParts, .multipart, .put, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .tusParts, .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: false
     }
   }
 
@@ -204,6 +215,7 @@ enum UploadTask: Sendable {
     case .tus(let task): task.awaitsRecording && LikelySoftware.isLoginInstead(answer)
     case .deletion: LikelySoftware.isLoginInstead(answer)
     case .parts(let task): task.isPortals(answer)
+    case .part(let task): task.isPortals(answer)
     case .tusParts, .cancellation, .abort, .presence, .removal: false
     }
   }
@@ -229,6 +241,9 @@ enum UploadTask: Sendable {
       try task.receive(answer)
     case .parts(var task):
       defer { self = .parts(task) }
+      try task.receive(answer)
+    case .part(var task):
+      defer { self = .part(task) }
       try task.receive(answer)
     case .tusParts(var task):
       defer { self = .tusParts(task) }
@@ -268,6 +283,9 @@ enum UploadTask: Sendable {
     case (.parts(var task), _):
       defer { self = .parts(task) }
       try task.hashed(hashed)
+    case (.part(var task), _):
+      task.hashed(hashed)
+      self = .part(task)
     case (.tusParts(var task), _):
       task.hashed(hashed)
       self = .tusParts(task)
@@ -294,6 +312,25 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// A part for another connection; nil if there is none now.
+  mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
+    guard case .parts(var task) = self else { return nil }
+    defer { self = .parts(task) }
+    return task.lend(file, to: base)
+  }
+
+  /// Whether a part that was lent is still of use.
+  func awaits(_ part: LentPart.ID) -> Bool {
+    if case .parts(let task) = self { task.awaits(part) } else { false }
+  }
+
+  /// Another connection has sent a part, or has failed to.
+  mutating func lentPartEnded(_ part: LentPart.ID, tag: String?) {
+    guard case .parts(var task) = self else { return }
+    task.lentPartEnded(part, tag: tag)
+    self = .parts(task)
+  }
+
   /// The requests in flight ended without a usable response.
   mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch self {
@@ -315,7 +352,7 @@ enum UploadTask: Sendable {
     case .webDAV(var task):
       task.interrupted(interruption)
       self = .webDAV(task)
-    case .cancellation, .abort, .removal: break
+    case .part, .cancellation, .abort, .removal: break
     case .presence(var task):
       task.interrupted(interruption)
       self = .presence(task)
@@ -378,6 +415,8 @@ enum TaskStep: Equatable, Sendable {
   case await
   /// Wait until the recording, which grows, has this many bytes, or has ended.
   case awaitGrowth(to: Int64)
+  /// Wait for a part that another connection sends.
+  case awaitLent
   case finished(Outcome)
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart

@@ -31,6 +31,9 @@ public struct Configuration: Sendable {
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
   /// starts at one second and doubles. A Retry-After from the server takes precedence.
   public var retryMaximumDelayMilliseconds: Int64 = 60_000
+  /// Over how many connections the parts of a recording are sent to a server that joins them: S3 servers and Nextcloud. With several
+  /// concurrent uploads, they are for all of them together.
+  public var connections = ConnectionLimit.automatic
   /// The directory for records of uploads, so that they can be resumed; nil to keep none.
   public var stateDirectory: LocalPath?
   /// Keeps the server's cookies for an upload in its record even if other users can read it, as they can on FAT.
@@ -65,6 +68,7 @@ public struct Configuration: Sendable {
     case .time(let milliseconds): ranges.check("retryLimit", milliseconds, in: AllowedRanges.retryTime)
     case .forever: break
     }
+    if case .count(let count) = connections { ranges.check("connections", count, in: AllowedRanges.connections) }
     ranges.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: AllowedRanges.delayMilliseconds)
     ranges.check("jobs", Int64(jobs), in: AllowedRanges.jobs)
     if let problem = ranges.problem { return problem }

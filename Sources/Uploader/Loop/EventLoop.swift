@@ -3,13 +3,22 @@ import UploadCore
 
 /// The only loop: polls for all machines, and steps those that can continue.
 final class EventLoop<Worker: Steppable> {
+  private struct Entry {
+    let machine: any Steppable
+    /// Whom it helps; itself for a worker.
+    let worker: Worker
+    var wait: Wait
+    var ready: Readiness = []
+
+    var isHelper: Bool { machine !== worker }
+  }
+
   private let cancellation: Cancellation
   private let output: (any CallerOutput)?
-  private var machines: [Worker] = []
-  private var waits: [Wait] = []
-  private var ready: [Readiness] = []
+  /// Helpers come after their workers.
+  private var entries: [Entry] = []
   /// First the two of the cancellation, then those of each machine, then the output.
-  private var entries: [shim_poll_entry] = []
+  private var polled: [shim_poll_entry] = []
   /// When to look for another machine again, because the output refused one or because the running ones must be stepped first; nil if
   /// neither.
   private var heldUntil: Int64?
@@ -18,7 +27,7 @@ final class EventLoop<Worker: Steppable> {
 
   /// - Parameter output: decides when another machine may start, and is written to as soon as possible.
   init(_ cancellation: Cancellation, output: (any CallerOutput)? = nil) {
-    let most = Int(Limits.jobCount) + Limits.waitingUploadCount
+    let most = Int(Limits.jobCount + Limits.connectionCount) + Limits.waitingUploadCount
     precondition(most * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
     self.cancellation = cancellation
     self.output = output
@@ -28,7 +37,7 @@ final class EventLoop<Worker: Steppable> {
 
   /// Runs machines until there are no more.
   /// - Parameters:
-  ///   - count: the number of concurrent machines.
+  ///   - count: the number of concurrent machines, without their helpers.
   ///   - hasNext: whether there is another machine. Called only if there is output of the caller.
   ///   - skip: ends the next machine before it exists. Returns false if that is not possible.
   ///   - next: returns the next machine; nil if there are no more.
@@ -40,16 +49,18 @@ final class EventLoop<Worker: Steppable> {
     isFinishing = cancellation.isFinishing
     while true {
       begin(count, hasNext, skip, next)
-      if machines.isEmpty, heldUntil == nil { return }
+      if entries.isEmpty, heldUntil == nil { return }
       let failure = poll()
-      if machines.isEmpty, failure != nil { return }
+      if entries.isEmpty, failure != nil { return }
       output?.write()
-      for index in machines.indices.reversed() { step(index, failure, ended) }
+      for index in entries.indices.reversed() { step(index, failure, ended) }
     }
   }
 
-  /// How many machines there are besides those that only wait.
-  private var activeCount: Int { machines.reduce(0) { $1.isWaitingOnly ? $0 : $0 + 1 } }
+  /// How many machines there are besides helpers, and those that only wait.
+  private var activeCount: Int {
+    entries.reduce(0) { $1.isHelper || $1.machine.isWaitingOnly ? $0 : $0 + 1 }
+  }
 
   /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ skip: () -> Bool, _ next: () -> Worker?) {
@@ -73,7 +84,7 @@ final class EventLoop<Worker: Steppable> {
       if skip() {
         skipped += 1
         let now = shim_monotonic_milliseconds()
-        if !machines.isEmpty, now - began >= Limits.longStepMilliseconds {
+        if !entries.isEmpty, now - began >= Limits.longStepMilliseconds {
           heldUntil = now
           return
         }
@@ -81,88 +92,104 @@ final class EventLoop<Worker: Steppable> {
       }
       skipped = 0
       guard let machine = next() else { return }
-      machines.append(machine)
-      // What transfers wait for, so that nothing is allocated while content is sent: two of the cancellation, up to three
-      // of each machine, and two of the output. Only a race of many addresses needs more, before that.
-      entries.reserveCapacity(2 + 3 * machines.count + 2)
-      waits.append(Wait(untilMilliseconds: 0))
-      ready.append([])
+      add(machine, for: machine)
     }
+  }
+
+  private func add(_ machine: any Steppable, for worker: Worker) {
+    entries.append(Entry(machine: machine, worker: worker, wait: Wait(untilMilliseconds: 0)))
+    // What transfers wait for, so that nothing is allocated while content is sent: two of the cancellation, up to three
+    // of each machine, and two of the output. Only a race of many addresses needs more, before that.
+    polled.reserveCapacity(2 + 3 * entries.count + 2)
   }
 
   /// - Returns: an error that ends all machines.
   private func poll() -> UploadError? {
     var until = heldUntil ?? Int64.max
-    entries.removeAll(keepingCapacity: true)
-    entries.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
+    polled.removeAll(keepingCapacity: true)
+    polled.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
     let finishDescriptor = isFinishing ? -1 : cancellation.finishDescriptor
-    entries.append(shim_poll_entry(descriptor: finishDescriptor, events: Readiness.readable.rawValue, ready: 0))
-    for wait in waits {
+    polled.append(shim_poll_entry(descriptor: finishDescriptor, events: Readiness.readable.rawValue, ready: 0))
+    for entry in entries {
+      let wait = entry.wait
       until = min(until, wait.untilMilliseconds)
-      entries.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))
+      polled.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))
       for descriptor in wait.others {
-        entries.append(shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0))
+        polled.append(shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0))
       }
     }
     if let output {
       for descriptor in output.blocked {
-        entries.append(shim_poll_entry(descriptor: descriptor, events: Readiness.writable.rawValue, ready: 0))
+        polled.append(shim_poll_entry(descriptor: descriptor, events: Readiness.writable.rawValue, ready: 0))
       }
     }
     let milliseconds = max(0, until - shim_monotonic_milliseconds())
-    guard shim_poll(&entries, Int32(entries.count), milliseconds) == 0 else {
+    guard shim_poll(&polled, Int32(polled.count), milliseconds) == 0 else {
       return .outOfResources("memory for poll")
     }
-    var entry = 2
-    for (index, wait) in waits.enumerated() {
-      ready[index] = []
-      for _ in 0...wait.others.count {
-        ready[index].formUnion(Readiness(rawValue: entries[entry].ready))
-        entry += 1
+    var place = 2
+    for index in entries.indices {
+      entries[index].ready = []
+      for _ in 0...entries[index].wait.others.count {
+        entries[index].ready.formUnion(Readiness(rawValue: polled[place].ready))
+        place += 1
       }
     }
-    if entries[1].ready != 0 { finish() }
-    return entries[0].ready != 0 ? .cancelled(hasSentAll: false) : nil
+    if polled[1].ready != 0 { finish() }
+    return polled[0].ready != 0 ? .cancelled(hasSentAll: false) : nil
   }
 
   private func finish() {
     isFinishing = true
     let now = shim_monotonic_milliseconds()
-    for (index, machine) in machines.enumerated() {
-      machine.finish(nowMilliseconds: now)
-      waits[index] = Wait(untilMilliseconds: now)
+    for index in entries.indices {
+      entries[index].machine.finish(nowMilliseconds: now)
+      entries[index].wait = Wait(untilMilliseconds: now)
     }
   }
 
   private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
-    let machine = machines[index]
+    let entry = entries[index]
+    let machine = entry.machine
     var error = failure
     if error == nil, machine.isCancelled { error = .cancelled(hasSentAll: false) }
     if error == nil {
       let now = shim_monotonic_milliseconds()
-      if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
+      if entry.ready.isEmpty, now < entry.wait.untilMilliseconds { return }
       defer { extendDeadlines(ofOthersThan: machine, since: now) }
       do throws(UploadError) {
-        if let wait = try machine.step(ready[index], nowMilliseconds: now) {
-          waits[index] = wait
+        if let wait = try machine.step(entry.ready, nowMilliseconds: now) {
+          entries[index].wait = wait
+          while let helper = machine.takeHelper(nowMilliseconds: now) { add(helper, for: entry.worker) }
           return
         }
       } catch let thrown { error = thrown }
     }
-    machines.remove(at: index)
-    waits.remove(at: index)
-    ready.remove(at: index)
-    ended(machine, error)
-    for (index, machine) in machines.enumerated() where machine.awaitsAnother {
-      waits[index] = Wait(untilMilliseconds: 0)
-    }
+    end(entry, error, ended)
   }
 
-  private func extendDeadlines(ofOthersThan machine: Worker?, since began: Int64) {
-    guard machines.contains(where: { $0 !== machine }) else { return }
+  private func end(_ ended: Entry, _ error: UploadError?, _ report: (Worker, UploadError?) -> Void) {
+    if ended.isHelper {
+      entries.removeAll { $0.machine === ended.machine }
+      ended.machine.end()
+      wake { $0.machine === ended.worker }
+      return
+    }
+    for entry in entries where entry.isHelper && entry.worker === ended.worker { entry.machine.end() }
+    entries.removeAll { $0.worker === ended.worker }
+    report(ended.worker, error)
+    wake { $0.machine.awaitsAnother }
+  }
+
+  private func wake(_ isMeant: (Entry) -> Bool) {
+    for index in entries.indices where isMeant(entries[index]) { entries[index].wait = Wait(untilMilliseconds: 0) }
+  }
+
+  private func extendDeadlines(ofOthersThan machine: (any Steppable)?, since began: Int64) {
+    guard entries.contains(where: { $0.machine !== machine }) else { return }
     let milliseconds = shim_monotonic_milliseconds() - began
     guard milliseconds >= Limits.longStepMilliseconds else { return }
-    for other in machines where other !== machine { other.extendDeadlines(by: milliseconds) }
+    for entry in entries where entry.machine !== machine { entry.machine.extendDeadlines(by: milliseconds) }
   }
 }
 
@@ -193,6 +220,10 @@ protocol Steppable: AnyObject {
   var isWaitingOnly: Bool { get }
   /// Whether it waits for another machine to end. It is stepped as soon as one has.
   var awaitsAnother: Bool { get }
+  /// Another machine, that works for this one until either of them has ended; nil if it needs none now. Asked after each step.
+  func takeHelper(nowMilliseconds: Int64) -> (any Steppable)?
+  /// It helps another machine, and is not stepped any more.
+  func end()
 }
 
 extension Steppable {
@@ -201,6 +232,8 @@ extension Steppable {
   var isCancelled: Bool { false }
   var isWaitingOnly: Bool { false }
   var awaitsAnother: Bool { false }
+  func takeHelper(nowMilliseconds: Int64) -> (any Steppable)? { nil }
+  func end() {}
 }
 
 /// What a machine waits for before its next step.

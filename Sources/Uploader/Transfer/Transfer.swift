@@ -509,6 +509,11 @@ extension Transfer {
   /// How many of the bytes written the peer has acknowledged.
   var arrivedLength: Int64 { counts.written - Int64(connection.stream.unacknowledgedLength) }
 
+  /// How many bytes of the range of the file in the current request have arrived.
+  var arrivedOfFile: Int64 {
+    min(max(0, arrivedInFile - pipeline.current.body.fileOffset), pipeline.current.body.fileLength)
+  }
+
   /// The end of the acknowledged bytes, as an offset in the file.
   private var arrivedInFile: Int64 {
     let ofRequest = counts.acknowledged - pipeline.start

@@ -32,6 +32,16 @@ struct SharedResources {
     return policy
   }
 
+  /// The same for a part that another connection sends: what fails is left to the upload.
+  func partPolicy() throws(UploadError) -> UploadPolicy {
+    var policy = try policy()
+    policy.totalMilliseconds = nil
+    policy.canRenewCredentials = false
+    policy.retries = RetryPolicy(
+      .failures(0), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
+    return policy
+  }
+
   /// The same for a question about a recording that is delivered: it holds the place of an upload, so it is asked once, and not for long.
   func examinationPolicy() throws(UploadError) -> UploadPolicy {
     var policy = try policy()

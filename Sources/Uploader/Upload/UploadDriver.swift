@@ -14,6 +14,8 @@ final class UploadDriver: Steppable {
     case hashing(FileHasher)
     /// The recording grows, and is looked at from time to time.
     case growing(to: Int64, nextLookMilliseconds: Int64)
+    /// Helpers send what is missing.
+    case awaitingLent
     /// The file is read again while the transfer holds its end back.
     case rereading(FileHasher, Transferring, sinceMilliseconds: Int64)
     case waiting(untilMilliseconds: Int64)
@@ -36,6 +38,8 @@ final class UploadDriver: Steppable {
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
+  private var connections: ConnectionCount
+  private var helpers = Helpers()
   private var hasWarnedOfLocation = false
   /// Where the last request for an upload at another origin than the server's went.
   private var otherOrigin: String?
@@ -59,6 +63,7 @@ final class UploadDriver: Steppable {
     self.shared = shared
     self.composer = composer
     self.hooks = hooks
+    connections = ConnectionCount(shared.configuration.connections)
   }
 
   /// The outcome, once ``step(_:nowMilliseconds:)`` has returned nil.
@@ -78,7 +83,7 @@ final class UploadDriver: Steppable {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
     case .hashing: machine.isVerifying
-    case .deciding, .held, .connecting, .growing, .waiting, .finished: false
+    case .deciding, .held, .connecting, .growing, .awaitingLent, .waiting, .finished: false
     }
   }
 
@@ -91,7 +96,8 @@ final class UploadDriver: Steppable {
     case .held, .connecting:
       finishUntil = nowMilliseconds
       return
-    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome, .growing: activity = .deciding
+    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome, .growing, .awaitingLent:
+      activity = .deciding
     case .deciding, .transferring, .rereading, .hashing, .waiting, .finished: break
     }
     if !machine.sendsWhole { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
@@ -123,7 +129,7 @@ final class UploadDriver: Steppable {
       machine.handle(.interrupted(transferring.transfer.interruption(machine.outOfTime)))
     // Nothing of the request was sent.
     case .held, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
-    case .deciding, .hashing, .growing, .waiting, .finished: break
+    case .deciding, .hashing, .growing, .awaitingLent, .waiting, .finished: break
     }
     activity = .deciding
   }
@@ -134,7 +140,7 @@ final class UploadDriver: Steppable {
     case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
     // The whole reading time is excluded at its end.
     case .rereading: break
-    case .deciding, .held, .hashing, .growing, .waiting, .finished: break
+    case .deciding, .held, .hashing, .growing, .awaitingLent, .waiting, .finished: break
     }
   }
 
@@ -174,6 +180,7 @@ final class UploadDriver: Steppable {
     case .growing(let length, let nextLook):
       if now < nextLook { return Wait(untilMilliseconds: nextLook) }
       try look(awaiting: length)
+    case .awaitingLent: return Wait(untilMilliseconds: .max)
     case .waiting(let until):
       if now < until { return Wait(untilMilliseconds: until) }
       activity = .deciding
@@ -219,6 +226,7 @@ final class UploadDriver: Steppable {
       if machine.joinsNothing, let source { shared.configuration.warnings?(GrowingFile.waiting(source.file.path)) }
       slot.rest()
       activity = .growing(to: length, nextLookMilliseconds: now)
+    case .awaitLent: activity = .awaitingLent
     case .save(let change): try save(change)
     case .renewCredentials: renewCredentials()
     case .reportRetry(let retry):
@@ -366,7 +374,7 @@ final class UploadDriver: Steppable {
       end(.failed(error))
       return nil
     }
-    if let progress = transfer.takeProgress() { hooks.onProgress(progress) }
+    if let progress = transfer.takeProgress() { report(progress) }
     switch step {
     case .wait(let wait): return wait
     case .sent: try sendNext(after: transfer)
@@ -395,6 +403,14 @@ final class UploadDriver: Steppable {
       }
     }
     return nil
+  }
+
+  /// - Parameter progress: that of the request in flight.
+  private func report(_ progress: UploadProgress) {
+    guard let delivered = machine.deliveredInParts else { return hooks.onProgress(progress) }
+    connections.update(
+      delivered: delivered + arrivedOfFile + helpers.arrived, over: helpers.count + 1, nowMilliseconds: now)
+    reportProgress()
   }
 
   /// The next attempt goes elsewhere if a connection stops moving, or ends without any response.
@@ -438,6 +454,78 @@ final class UploadDriver: Steppable {
           decoding: response, sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfter,
           composer.secrets, trace))
     } catch { return .failed(error) }
+  }
+}
+
+/// Other connections that send parts of the same recording.
+extension UploadDriver {
+  struct Helpers {
+    fileprivate var count = 0
+    /// What has arrived of the parts that they send, in bytes.
+    fileprivate var arrived: Int64 = 0
+    /// How much the server had when one of them failed, in bytes: before it has more, there is no other one.
+    fileprivate var deliveredAtFailure: Int64 = -1
+    /// When the progress is reported next while this connection has nothing to send.
+    fileprivate var nextReportMilliseconds: Int64 = .min
+  }
+
+  func takeHelper(nowMilliseconds: Int64) -> (any Steppable)? {
+    // Asked after each step.
+    guard helpers.count + 1 < connections.wanted, let slots, case .transferring = activity, let file = source?.file,
+      slots.mayHelp(most: shared.configuration.connections.most), let (part, composer) = lendPart()
+    else { return nil }
+    guard let slot = slots.takeToHelp() else {
+      lentPartEnded(part.id, tag: nil)
+      return nil
+    }
+    helpers.count += 1
+    return PartSender(part, composer, of: file, for: self, slot: slot, slots: slots, shared)
+  }
+
+  /// A part for a connection that has sent another one, and what adds credentials to its requests.
+  /// - Returns: nil if it is not needed any more.
+  func lendNextPart() -> (part: LentPart, composer: RequestComposer)? {
+    helpers.count < connections.wanted ? lendPart() : nil
+  }
+
+  private func lendPart() -> (part: LentPart, composer: RequestComposer)? {
+    guard let delivered = machine.deliveredInParts, delivered > helpers.deliveredAtFailure,
+      let part = machine.lendPart()
+    else { return nil }
+    return (part, composer)
+  }
+
+  /// How many bytes of the range of the file in the current request have arrived.
+  var arrivedOfFile: Int64 {
+    if case .transferring(let transferring) = activity { transferring.transfer.arrivedOfFile } else { 0 }
+  }
+
+  /// Further bytes of a part have arrived.
+  func helperProgressed(by count: Int64, nowMilliseconds now: Int64) {
+    helpers.arrived += count
+    guard case .awaitingLent = activity, now >= helpers.nextReportMilliseconds else { return }
+    helpers.nextReportMilliseconds = now + Limits.progressIntervalMilliseconds
+    reportProgress()
+  }
+
+  private func reportProgress() {
+    guard let delivered = machine.deliveredInParts, let total = source?.file.size else { return }
+    hooks.onProgress(
+      UploadProgress(deliveredBytes: min(delivered + arrivedOfFile + helpers.arrived, total), totalBytes: total))
+  }
+
+  /// - Parameter tag: what the server calls the part; nil if it does not have it.
+  func lentPartEnded(_ part: LentPart.ID, tag: String?) {
+    if tag == nil, machine.awaits(part) { helpers.deliveredAtFailure = machine.deliveredInParts ?? 0 }
+    machine.handle(.lentPartEnded(part, tag: tag))
+    do throws(UploadError) { if let change = machine.takeUnsaved() { try save(change) } } catch { end(.failed(error)) }
+    if case .awaitingLent = activity { activity = .deciding }
+  }
+
+  /// - Parameter arrived: what had arrived of the part that it has not sent, in bytes.
+  func helperEnded(arrived: Int64) {
+    helpers.count -= 1
+    helpers.arrived -= arrived
   }
 }
 

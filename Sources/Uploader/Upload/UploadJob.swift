@@ -87,6 +87,10 @@ final class UploadJob: Steppable {
     }
   }
 
+  func takeHelper(nowMilliseconds: Int64) -> (any Steppable)? {
+    if case .running(let driver, _) = state { driver.takeHelper(nowMilliseconds: nowMilliseconds) } else { nil }
+  }
+
   func finish(nowMilliseconds: Int64) {
     isFinishing = true
     if case .running(let driver, _) = state { driver.finish(nowMilliseconds: nowMilliseconds) }

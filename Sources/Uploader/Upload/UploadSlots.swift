@@ -14,6 +14,9 @@ final class UploadSlots {
   private var waiting: [UploadSlot] = []
   /// Slots whose uploads wait in them for the server, because no place to wait was free.
   private var kept: [UploadSlot] = []
+  private var freeToHelp: [UploadSlot] = []
+  /// How many slots are for further connections of uploads.
+  private var helping = 0
   private let rateControl: RateControl?
 
   init(count: Int, rateControl: RateControl?) {
@@ -85,11 +88,31 @@ final class UploadSlots {
     }
   }
 
-  /// - Returns: nil if the limit on open files leaves no room for one more upload at a time.
-  private func slotForWaiting() -> UploadSlot? {
-    let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
-    guard shim_can_open(Int32(descriptors)) == 0 else { return nil }
-    return UploadSlot(forWaiting: rateControl)
+  /// Whether an upload may have a further connection.
+  /// - Parameter most: how many connections there may be of all uploads.
+  func mayHelp(most: Int) -> Bool { count - free.count + helping < most }
+
+  /// A slot for a further connection of an upload.
+  func takeToHelp() -> UploadSlot? {
+    guard let slot = freeToHelp.popLast() ?? slotToHelp() else { return nil }
+    helping += 1
+    return slot
+  }
+
+  func giveBack(helping slot: UploadSlot) {
+    helping -= 1
+    freeToHelp.append(slot)
+  }
+
+  private func slotToHelp() -> UploadSlot? {
+    mayAdd ? UploadSlot(jobs: max(count, Limits.connectionShares), rateControl: rateControl) : nil
+  }
+
+  private func slotForWaiting() -> UploadSlot? { mayAdd ? UploadSlot(forWaiting: rateControl) : nil }
+
+  /// Whether the limit on open files leaves room for one more upload at a time.
+  private var mayAdd: Bool {
+    shim_can_open(Int32(Limits.descriptorCount + (count + helping + 1) * Limits.jobDescriptorCount)) == 0
   }
 }
 

@@ -149,6 +149,8 @@ struct CommonArguments {
     case .proxyPasswordFile: proxy.passwordFile = SecretFile(given)
     case .retry: configuration.retryLimit = try given.retryLimit()
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
+    case .connections:
+      configuration.connections = given.text == "auto" ? .automatic : .count(try given.count(AllowedRanges.connections))
     case .congestion:
       guard CongestionControl.isName(given.text) else {
         throw given.invalid("auto or the name of a congestion control algorithm")

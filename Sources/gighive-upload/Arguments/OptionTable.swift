@@ -11,7 +11,8 @@ enum Option: Int32, CaseIterable {
     sharedSecrets, trustOrigin
   case cacert, cert, key, pin, insecure
   case connectTimeout, stallTimeout, responseTimeout, maxTime, retry, retryMaxDelay, limitRate, proxy, proxyUser,
-    proxyPasswordFile, header, chunkSize, methodOverride, deferLength, jobs, stateDir, maxSize, maxMemory, digest,
+    proxyPasswordFile, header, chunkSize, methodOverride, deferLength, jobs, connections, stateDir, maxSize, maxMemory,
+    digest,
     congestion, ipv4, ipv6
   case config, to, set
   case recursive, match, exclude, minSize, from, live, dryRun, again, all, strict, once
@@ -251,6 +252,11 @@ enum Option: Int32, CaseIterable {
         "jobs", letter: "j", .text("N"), .transfer, .sending, [.configurable, .passedOn, .everyday],
         "upload up to N files (1 to 16) at once", more: ", which takes little extra memory",
         standard: "1; 3 with --live")
+    case .connections:
+      .init(
+        "connections", .words("N", "auto"), .transfer, .sending, .ordinary,
+        "send parts over up to N connections (1 to 16) at once (S3, Nextcloud)",
+        more: ", those of concurrent uploads included; auto tries up to 4, and keeps those that help", standard: "auto")
     case .stateDir:
       .init(
         "state-dir", .directory, .transfer, .all, [.configurable],

@@ -119,6 +119,7 @@ struct FuzzedRun {
     case .hash(.wholeFileAgain): reread()
     case .hash(.beginning): handle(.hashed(.beginning(sha256: chance(2) ? "ab" : "cd", isStable: chance(2))))
     case .awaitGrowth: complaint = "it waits for a finished recording to grow"
+    case .awaitLent: complaint = "it waits for a part that nobody has asked for"
     case .hash(let range):
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
@@ -165,7 +166,7 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
-    case .hashed, .grown, .lastByteNext, .statusChanged, .credentials, .failed: return false
+    case .hashed, .grown, .lentPartEnded, .lastByteNext, .statusChanged, .credentials, .failed: return false
     }
   }
 
@@ -240,6 +241,7 @@ struct FuzzedRun {
       endName = "deleted"
       if !isLossProved { complaint = "deleted without proof" }
     case .ended: complaint = "a finished recording has ended"
+    case .partTaken: complaint = "a part that nobody asked for"
     case .examined: complaint = "an answer to a question that was not asked"
     }
   }

@@ -76,6 +76,8 @@ struct PartsRun<Server: PartsServer> {
   private let computesDigest: Bool
   /// Whether something goes wrong now.
   private var isHostile = true
+  /// The parts that other connections send.
+  private var lent: [(part: LentPart, machine: UploadMachine, request: HTTPRequest?)] = []
   private var versions = Versions(repeating: 1, count: Int((Server.size - 1) / Server.rangeLength) + 1)
   /// Whether the recording has changed when it should not.
   private var hasChanged = false
@@ -178,13 +180,18 @@ struct PartsRun<Server: PartsServer> {
     var request: HTTPRequest?
     // What is read for a part is what the digest has.
     var hasRead = false
+    lent = []
     for _ in 0..<2000 {
       // A kill.
       if isHostile, chance(25) { return }
+      try lend(&machine)
+      guard complaint == nil else { return }
       switch machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
       case .send(let next, _):
         request = next
         if next.announcesLastByte { machine.handle(.lastByteNext) }
+      case .awaitLent: break
+      case .await where request == nil && !lent.isEmpty: break
       case .await:
         guard let sent = request else {
           complaint = "it waits for nothing"
@@ -232,10 +239,52 @@ struct PartsRun<Server: PartsServer> {
     complaint = "an endless loop"
   }
 
+  /// Other connections send parts, or go on with them.
+  private mutating func lend(_ upload: inout UploadMachine) throws {
+    if lent.count < 3, chance(3), let part = upload.lendPart() {
+      let policy = UploadPolicy(retries: RetryPolicy(.failures(0), maximumDelayMilliseconds: 4000), seed: 7)
+      lent.append((part, try UploadMachine(.part(part), policy), nil))
+    }
+    for index in lent.indices.reversed() where chance(2) {
+      // It may be dropped late.
+      if !upload.awaits(lent[index].part.id), chance(2) {
+        lent.remove(at: index)
+        continue
+      }
+      guard let tag = stepLent(index) else { continue }
+      upload.handle(.lentPartEnded(lent.remove(at: index).part.id, tag: tag.isEmpty ? nil : tag))
+      if let change = upload.takeUnsaved() { save(change) }
+    }
+  }
+
+  /// - Returns: what the server calls the part; an empty text if it has failed, nil if it has not ended.
+  private mutating func stepLent(_ index: Int) -> String? {
+    switch lent[index].machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
+    case .send(let next, _): lent[index].request = next
+    case .await:
+      guard let request = lent[index].request.take() else {
+        complaint = "a part waits for nothing"
+        return ""
+      }
+      lent[index].machine.handle(answer(request))
+    case .hash(let work):
+      guard let result = hashed(work) else {
+        complaint = "a part is read without a need"
+        return ""
+      }
+      lent[index].machine.handle(.hashed(result))
+    case .finished(.partTaken(let tag)): return tag
+    case .failed: return ""
+    case .save, .reportRetry: break
+    case let other: complaint = "a part does \(other)"
+    }
+    return nil
+  }
+
   private mutating func hashed(_ work: HashRange) -> HashResult? {
     switch work {
     case .range(_, let offset, let length)
-    where Server.checksParts || record.isGrowing || Server.isAlwaysRecorded:
+    where length == 0 || Server.checksParts || record.isGrowing || Server.isAlwaysRecorded:
       .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)))
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))

@@ -16,6 +16,7 @@ struct TranscriptRun {
   private var milliseconds: Int64 = 0
   private var record: UploadRecord
   private var rereading = "same"
+  private var lent: [LentPart] = []
   /// What the driver knows when a signal ends the upload.
   private var signal: LocalFacts?
 
@@ -61,6 +62,7 @@ struct TranscriptRun {
         inFlight = machine.inFlightCount == 0 ? [] : Array(inFlight.dropFirst())
       case .hash(let range): try hash(range, &machine)
       case .awaitGrowth(let length): lines.append("= await growth" + (length < .max ? " to \(length)" : ""))
+      case .awaitLent: lines.append("= await parts")
       case .save(let change): save(change)
       case .renewCredentials:
         lines.append("= renew credentials")
@@ -122,6 +124,22 @@ struct TranscriptRun {
     case "a signal, the status has changed": signal = LocalFacts(hasNewStatus: true)
     case "a signal after the last byte, the status has changed":
       signal = LocalFacts(hasSentAll: true, hasNewStatus: true)
+    case "lend a part":
+      guard let part = machine.lendPart() else {
+        lines.append("= lends none")
+        break
+      }
+      lent.append(part)
+      lines.append("= lends part \(part.id.number), \(part.offset)-\(part.offset + part.length)")
+    case _ where words.hasPrefix("part "):
+      // `! part 3 is taken as c`, `! part 3 is not taken`.
+      let parts = words.split(separator: " ")
+      guard let part = lent.last(where: { String($0.id.number) == parts[1] }) else {
+        throw Failure("not lent: \(line)")
+      }
+      if !machine.awaits(part.id) { lines.append("= is of no use") }
+      machine.handle(.lentPartEnded(part.id, tag: parts.last == "taken" ? nil : parts.last.map(String.init)))
+      if let change = machine.takeUnsaved() { save(change) }
     default:
       guard words.hasPrefix("reading finds ") else { throw Failure("unknown event: \(line)") }
       rereading = String(words.dropFirst("reading finds ".count))

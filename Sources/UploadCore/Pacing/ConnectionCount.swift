@@ -1,0 +1,74 @@
+/// Over how many connections the parts of one recording are sent, if the server joins parts.
+public enum ConnectionLimit: Equatable, Sendable {
+  /// Up to four, each of them as long as it makes the upload faster.
+  case automatic
+  /// This many, 1 to 16.
+  case count(Int64)
+
+  /// How many there may be.
+  package var most: Int {
+    switch self {
+    case .automatic: Limits.automaticConnectionCount
+    case .count(let count): Int(count)
+    }
+  }
+}
+
+/// Decides how many connections are worth it. A link that loses packets, or a server that is slower than the line, gives each connection a
+/// part of what they get together; a link that is full gives them nothing.
+package struct ConnectionCount: Sendable {
+  /// What is measured: the bytes that arrive in a time, after the newest connection has got up to speed.
+  private struct Measurement: Sendable {
+    let startMilliseconds: Int64
+    let delivered: Int64
+  }
+
+  private let limit: ConnectionLimit
+  /// How many there should be.
+  package private(set) var wanted: Int
+  private var measurement: Measurement?
+  /// What one connection less has delivered, in bytes per second; nil if that was not measured.
+  private var rateWithLess: Int64?
+  /// The newest one was of no use. Until then, there is no other one; on the clock of ``update(delivered:over:nowMilliseconds:)``.
+  private var heldUntilMilliseconds: Int64 = .min
+
+  package init(_ limit: ConnectionLimit) {
+    self.limit = limit
+    wanted = if case .count(let count) = limit { Int(count) } else { 1 }
+  }
+
+  /// - Parameters:
+  ///   - delivered: what has arrived of the recording, in bytes.
+  ///   - count: how many connections send.
+  package mutating func update(delivered: Int64, over count: Int, nowMilliseconds now: Int64) {
+    guard case .automatic = limit, now >= heldUntilMilliseconds else { return }
+    // Some of it was lost, or there are not as many as there should be.
+    guard let start = measurement, count == wanted, delivered >= start.delivered else {
+      measurement = Measurement(
+        startMilliseconds: now + (wanted > 1 ? Limits.connectionGrowthMilliseconds : 0), delivered: delivered)
+      return
+    }
+    let milliseconds = now - start.startMilliseconds
+    if milliseconds < 0 {
+      measurement = Measurement(startMilliseconds: start.startMilliseconds, delivered: delivered)
+    } else if milliseconds >= Limits.connectionTrialMilliseconds {
+      judge(rate: (delivered - start.delivered) * 1000 / milliseconds, now)
+      measurement = nil
+    }
+  }
+
+  /// - Parameter rate: what arrives over as many connections as there are, in bytes per second.
+  private mutating func judge(rate: Int64, _ now: Int64) {
+    if let less = rateWithLess, rate < less + less / Limits.connectionGain {
+      wanted -= 1
+      rateWithLess = nil
+      heldUntilMilliseconds = now + Limits.connectionPauseMilliseconds
+    } else if wanted < Limits.automaticConnectionCount {
+      wanted += 1
+      rateWithLess = rate
+    } else {
+      rateWithLess = nil
+      heldUntilMilliseconds = now + Limits.connectionPauseMilliseconds
+    }
+  }
+}

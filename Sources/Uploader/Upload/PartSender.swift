@@ -1,0 +1,61 @@
+import UploadCore
+
+/// A further connection of an upload: sends one part after the other, each with a machine of its own. What goes wrong ends it, and is no failure
+/// of the upload.
+final class PartSender: Steppable {
+  private let upload: UploadDriver
+  private let file: SourceFile
+  private let slot: UploadSlot
+  private let slots: UploadSlots
+  private let shared: SharedResources
+  private var part: LentPart.ID
+  /// nil before a part is begun.
+  private var driver: UploadDriver?
+  private var next: (part: LentPart, composer: RequestComposer)?
+  /// What has arrived of the part, in bytes.
+  private var arrived: Int64 = 0
+
+  init(
+    _ part: LentPart, _ composer: RequestComposer, of file: SourceFile, for upload: UploadDriver, slot: UploadSlot,
+    slots: UploadSlots, _ shared: SharedResources
+  ) {
+    (self.file, self.upload, self.slot, self.slots, self.shared) = (file, upload, slot, slots, shared)
+    self.part = part.id
+    next = (part, composer)
+  }
+
+  /// The upload goes on without the part.
+  var isCancelled: Bool { !upload.machine.awaits(part) }
+
+  func extendDeadlines(by milliseconds: Int64) { driver?.extendDeadlines(by: milliseconds) }
+
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    if let (part, composer) = next.take() {
+      driver = UploadDriver(
+        try UploadMachine(.part(part), try shared.partPolicy()), of: TransferSource(file: file, digest: nil),
+        slot: slot, shared: shared, composer: composer)
+    }
+    if let wait = try driver?.step(ready, nowMilliseconds: now) {
+      note(arrived: driver?.arrivedOfFile ?? 0, now)
+      return wait
+    }
+    guard case .partTaken(let tag) = driver?.outcome else { return nil }
+    note(arrived: 0, now)
+    upload.lentPartEnded(part, tag: tag)
+    next = upload.lendNextPart()
+    guard let next else { return nil }
+    part = next.part.id
+    return Wait(untilMilliseconds: now)
+  }
+
+  private func note(arrived bytes: Int64, _ now: Int64) {
+    upload.helperProgressed(by: bytes - arrived, nowMilliseconds: now)
+    arrived = bytes
+  }
+
+  func end() {
+    upload.lentPartEnded(part, tag: nil)
+    upload.helperEnded(arrived: arrived)
+    slots.giveBack(helping: slot)
+  }
+}
