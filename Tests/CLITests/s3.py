@@ -49,7 +49,7 @@ class S3Stub(Stub):
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
         self.region, self.clock, self.token = region, clock, token
         self.objects, self.requests, self.answers = {}, [], []
-        self.uploads = {}
+        self.uploads, self.begun = {}, 0
         self.before = lambda request: None
         """Called with each request, before anything is done about it."""
         self.prevents = True
@@ -131,7 +131,8 @@ class _Handler(Handler):
             return self.refuse(400, "XAmzContentSHA256Mismatch")
         path, query = self.path.partition("?")[0], parse_qs(urlsplit(self.path).query, keep_blank_values=True)
         if "uploads" in query:
-            identity = f"2~{len(self.stub.uploads)}/{'x' * 20}"
+            self.stub.begun += 1
+            identity = f"2~{self.stub.begun}/{'x' * 20}"
             self.stub.uploads[identity] = {"path": path, "metadata": self.metadata(), "parts": {}}
             return self.reply(200, xml("InitiateMultipartUploadResult", f"<UploadId>{identity}</UploadId>"))
         upload = self.stub.uploads.get(query["uploadId"][0])

@@ -472,7 +472,7 @@ extension UploadDriver {
   func takeHelper(nowMilliseconds: Int64) -> (any Steppable)? {
     // Asked after each step.
     guard helpers.count + 1 < connections.wanted, let slots, case .transferring = activity, let file = source?.file,
-      slots.mayHelp(most: shared.configuration.connections.most), let (part, composer) = lendPart()
+      slots.connectionCount < shared.configuration.connections.most, let (part, composer) = lendPart()
     else { return nil }
     guard let slot = slots.takeToHelp() else {
       lentPartEnded(part.id, tag: nil)
@@ -485,7 +485,11 @@ extension UploadDriver {
   /// A part for a connection that has sent another one, and what adds credentials to its requests.
   /// - Returns: nil if it is not needed any more.
   func lendNextPart() -> (part: LentPart, composer: RequestComposer)? {
-    helpers.count < connections.wanted ? lendPart() : nil
+    // Another upload may have begun.
+    let isNeeded =
+      helpers.count < connections.wanted
+      && slots?.connectionCount ?? 0 <= shared.configuration.connections.most
+    return isNeeded ? lendPart() : nil
   }
 
   private func lendPart() -> (part: LentPart, composer: RequestComposer)? {

@@ -88,9 +88,8 @@ final class UploadSlots {
     }
   }
 
-  /// Whether an upload may have a further connection.
-  /// - Parameter most: how many connections there may be of all uploads.
-  func mayHelp(most: Int) -> Bool { count - free.count + helping < most }
+  /// How many connections all uploads have, or may have.
+  var connectionCount: Int { count - free.count + helping }
 
   /// A slot for a further connection of an upload.
   func takeToHelp() -> UploadSlot? {

@@ -1,0 +1,118 @@
+"""The parts of one recording over several connections. What follows from each of them: Transcripts/put/connections.txt."""
+
+import os
+import signal
+import threading
+
+import pytest
+from live import MIB
+from program import wait_until
+from test_live import server  # noqa: F401
+
+PART = 16 * MIB
+"""Those of a Nextcloud; an S3 server gets two for each."""
+SIZE = 5 * PART + 5
+
+
+class Meeting:
+    """Holds requests with parts until there are `count` at a time, or for a second."""
+
+    def __init__(self, server, count: int):
+        self.count, self.now, self.most = count, 0, 0
+        self.changed = threading.Condition()
+        server.stub.before = self.come
+
+    def come(self, request):
+        if request.command != "PUT":
+            return
+        with self.changed:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.most >= self.count, 1)
+            self.now -= 1
+
+
+@pytest.fixture
+def file(recording):
+    return recording(name="a.wav", content=os.urandom(SIZE))
+
+
+@pytest.fixture
+def send(program, server, file):  # noqa: F811
+    def send(*arguments, files=[file], **options):
+        return program.start("send", *files, *server.options, *arguments, env=server.env, **options)
+    return send
+
+
+def whole(server, file) -> bool:  # noqa: F811
+    return server.stored() == {"a.wav": file.read_bytes()} and not server.parts()
+
+
+def once(server, file) -> bool:  # noqa: F811
+    """Whether it is there, and each part was sent once."""
+    sent = server.sent()
+    return whole(server, file) and sorted(sent) == list(range(1, len(sent) + 1))
+
+
+@pytest.mark.parametrize("arguments, count", [(["--connections", "4"], 4), (["--connections=1"], 1)])
+def test_parts_are_sent_at_the_same_time(server, send, file, arguments, count):  # noqa: F811
+    meeting = Meeting(server, 4)
+    send(*arguments).wait().check()
+    assert meeting.most == count and once(server, file)
+
+
+def test_a_slow_server_gets_more_of_them_by_itself(server, send, file):  # noqa: F811
+    meeting = Meeting(server, 4)
+    send().wait().check()
+    assert meeting.most > 1 and once(server, file)
+
+
+def test_concurrent_recordings_share_them(server, send, file, recording):  # noqa: F811
+    others = [recording(name=name, content=os.urandom(SIZE)) for name in ("b.wav", "c.wav")]
+    meeting = Meeting(server, 5)
+    send("-j", "2", "--connections", "3", files=[file, *others]).wait().check()
+    # One that has begun a part when the next recording begins sends it to its end.
+    assert meeting.most in (3, 4) and server.stored() == {path.name: path.read_bytes() for path in (file, *others)}
+
+
+def test_what_fails_on_one_is_sent_again(server, send, file):  # noqa: F811
+    refused = []
+
+    def before(request):
+        if request.command == "PUT" and len(refused) < 3:
+            refused.append(request.path)
+            raise ConnectionError
+    server.stub.before = before
+    result = send("--connections", "4", "--json", retries=5).wait().check()
+    assert whole(server, file) and len(set(server.sent())) < len(server.sent()) + len(refused)
+    # Those of the others are no failures of the upload.
+    assert len(refused) == 3 and [event["event"] for event in result.events].count("retry") <= 1
+
+
+def test_a_kill_costs_what_was_on_its_way(server, send, file):  # noqa: F811
+    count = 0
+    running = None
+
+    def before(request):
+        nonlocal count
+        count += request.command == "PUT"
+        if count == 5:
+            wait_until(lambda: running).signal(signal.SIGKILL)
+    server.stub.before = before
+    running = send("--connections", "4")
+    running.wait()
+    had = set(server.parts())
+    server.stub.before = lambda request: None
+    server.stub.requests.clear()
+    send("--connections", "4").wait().check()
+    assert whole(server, file) and len(had & set(server.sent())) <= 4
+
+
+def test_a_file_that_changes_is_not_joined(server, send, file):  # noqa: F811
+    def before(request):
+        if request.command == "PUT" and server.sent()[3:]:
+            file.write_bytes(b"another one")
+    server.stub.before = before
+    assert send("--connections", "4").wait().code == 3
+    assert server.stored() == {}

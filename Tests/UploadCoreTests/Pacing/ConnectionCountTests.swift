@@ -1,0 +1,67 @@
+import Testing
+import UploadCore
+
+/// A link that delivers this many bytes per second over one, two, three … connections.
+private struct Link {
+  var rates: [Int64]
+  var count = ConnectionCount(.automatic)
+  var now: Int64 = 0
+  var delivered: Int64 = 0
+  /// How many connections there are; it follows what is wanted.
+  var used = 1
+
+  mutating func run(seconds: Int64) -> [Int] {
+    var seen: [Int] = []
+    for _ in 0..<(seconds * 10) {
+      (now, delivered) = (now + 100, delivered + rates[used - 1] / 10)
+      count.update(delivered: delivered, over: used, nowMilliseconds: now)
+      used = count.wanted
+      if seen.last != used { seen.append(used) }
+    }
+    return seen
+  }
+}
+
+struct ConnectionCountTests {
+  @Test func connectionsThatAddSomethingStay() {
+    var link = Link(rates: [1000, 2000, 3000, 4000])
+    #expect(link.run(seconds: 300) == [1, 2, 3, 4])
+    #expect(link.now - 300_000 == 0 && link.delivered > 290 * 4000 - 12 * 3000)
+  }
+
+  @Test func aFullLinkGetsOne() {
+    var link = Link(rates: [8000, 8000])
+    #expect(link.run(seconds: 60) == [1, 2, 1])
+    // It may have become another one: once a minute, a second one is tried for four seconds.
+    #expect(link.run(seconds: 66) == [1, 2, 1])
+    link.rates = [8000, 16_000, 16_500]
+    #expect(link.run(seconds: 120) == [1, 2, 3, 2])
+  }
+
+  @Test(arguments: [(1120, 2), (1130, 3)]) func anEighthMoreIsEnough(_ second: Int64, _ most: Int) {
+    var link = Link(rates: [1000, second, second])
+    #expect(link.run(seconds: 20).max() == most)
+  }
+
+  @Test func oneThatIsNotThereIsNotJudged() {
+    var count = ConnectionCount(.automatic)
+    for second in 0..<300 as Range<Int64> {
+      count.update(delivered: second * 1000, over: 1, nowMilliseconds: second * 1000)
+    }
+    #expect(count.wanted == 2)
+  }
+
+  @Test func whatIsLostStartsTheTrialAgain() {
+    var count = ConnectionCount(.automatic)
+    for second in 0..<300 as Range<Int64> {
+      count.update(delivered: second % 3 * 1000, over: 1, nowMilliseconds: second * 1000)
+    }
+    #expect(count.wanted == 1)
+  }
+
+  @Test func aNumberIsTaken() {
+    var count = ConnectionCount(.count(7))
+    for second in 0..<30 as Range<Int64> { count.update(delivered: 0, over: 7, nowMilliseconds: second * 1000) }
+    #expect(count.wanted == 7)
+  }
+}
