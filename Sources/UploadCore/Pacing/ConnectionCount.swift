@@ -49,7 +49,7 @@ package struct ConnectionCount: Sendable {
       return
     }
     let milliseconds = now - start.startMilliseconds
-    if milliseconds < 0 {
+    if milliseconds <= 0 {
       measurement = Measurement(startMilliseconds: start.startMilliseconds, delivered: delivered)
     } else if milliseconds >= Limits.connectionTrialMilliseconds {
       judge(rate: (delivered - start.delivered) * 1000 / milliseconds, now)
