@@ -32,5 +32,5 @@ def saved(program) -> list[int]:
     for file in program.state.glob("*.record"):
         document = read_record(file).document
         numbers = [number + 1 for number, tag in enumerate(document.get("parts", [])) if tag]
-        return [number for number in numbers if number != document.get("part_begun")]
+        return [number for number in numbers if number not in document.get("parts_begun", [])]
     return []

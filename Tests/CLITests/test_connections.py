@@ -8,6 +8,8 @@ import pytest
 from live import MIB
 from program import wait_until
 from test_live import server  # noqa: F401
+from test_live_tus import sent
+from watching import sha256
 
 PART = 16 * MIB
 """Those of a Nextcloud; an S3 server gets two for each."""
@@ -116,3 +118,37 @@ def test_a_file_that_changes_is_not_joined(server, send, file):  # noqa: F811
     server.stub.before = before
     assert send("--connections", "4").wait().code == 3
     assert server.stored() == {}
+
+
+@pytest.fixture(params=["gighive", "tus"])
+def send_by_tus(request, program, file):
+    """To GigHive, or to another tus server."""
+    def send(stub, *arguments, **options):
+        if request.param == "gighive":
+            return program.start_sending(stub, file, "--protocol", "tus", *arguments, **options)
+        return program.start("send", file, "--tus-url", stub.url + "/tus/", *arguments, **options)
+    return send
+
+
+def joined(stub) -> list[str]:
+    """The SHA-256 of each recording. Nothing else is there."""
+    return [stored.sha256 for stored in stub.recordings or stub.uploads]
+
+
+def test_tus_servers_get_uploads_that_they_join(hive, send_by_tus, file):
+    stub = hive(f"patch/slow-read={32 * MIB}@1-99")
+    send_by_tus(stub, "--connections", "4").wait().check()
+    patches = [request for request in stub.requests if request.kind == "patch"]
+    assert joined(stub) == [sha256(file)] and sent(stub) == SIZE
+    assert len({request.connection for request in patches}) == 4
+
+
+def test_a_kill_leaves_nothing_that_is_not_continued(hive, send_by_tus, file):
+    stub = hive(f"patch/slow-read={16 * MIB}@1-8")
+    running = send_by_tus(stub, "--connections", "4")
+    wait_until(lambda: sum(upload.offset > MIB and not upload.is_complete for upload in stub.uploads) > 2)
+    running.signal(signal.SIGKILL)
+    running.wait()
+    assert sent(stub) > 3 * MIB
+    send_by_tus(stub, "--connections", "4").wait().check()
+    assert joined(stub) == [sha256(file)] and sent(stub) == SIZE

@@ -97,7 +97,7 @@ def test_a_part_continues_after_a_kill(hive, send, recorder, program):
     wait_until(lambda: any(upload.offset >= 4 * MIB for upload in stub.uploads))
     running.signal(signal.SIGKILL)
     running.wait()
-    assert only_record(program).document["part_begun"] == 2
+    assert only_record(program).document["parts_begun"] == [2]
     before = stub.uploads[0].offset
     recorder.end()
     send(stub).wait().check()

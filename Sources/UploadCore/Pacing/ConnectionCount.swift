@@ -5,13 +5,11 @@ public enum ConnectionLimit: Equatable, Sendable {
   /// This many, 1 to 16.
   case count(Int64)
 
+  /// nil if nobody has said how many.
+  package var number: Int? { if case .count(let count) = self { Int(count) } else { nil } }
+
   /// How many there may be.
-  package var most: Int {
-    switch self {
-    case .automatic: Limits.automaticConnectionCount
-    case .count(let count): Int(count)
-    }
-  }
+  package var most: Int { number ?? Limits.automaticConnectionCount }
 }
 
 /// Decides how many connections are worth it. A link that loses packets, or a server that is slower than the line, gives each connection a
@@ -34,7 +32,7 @@ package struct ConnectionCount: Sendable {
 
   package init(_ limit: ConnectionLimit) {
     self.limit = limit
-    wanted = if case .count(let count) = limit { Int(count) } else { 1 }
+    wanted = limit.number ?? 1
   }
 
   /// - Parameters:

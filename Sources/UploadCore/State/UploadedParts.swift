@@ -11,8 +11,8 @@ package struct UploadedParts: Equatable, Sendable {
   package private(set) var digests: [String]?
   /// After how many parts of a recording that grows they are twice as long.
   package let step: Int
-  /// The number of the part of which the server may have only the beginning; nil if there is none.
-  package private(set) var begun: Int?
+  /// The numbers of the parts of which the server may have only the beginning.
+  package private(set) var begun: [Int] = []
 
   /// How long parts are, in bytes, if that makes no more of them than ``Limits/partCount``.
   package struct Lengths: Sendable {
@@ -43,7 +43,7 @@ package struct UploadedParts: Equatable, Sendable {
   ///   - step: nil for the usual one.
   /// - Returns: nil if no recording of this size, in bytes, has such parts.
   package init?(
-    token: String, length: Int64, tags: [String], digests: [String]? = nil, step: Int? = nil, begun: Int? = nil,
+    token: String, length: Int64, tags: [String], digests: [String]? = nil, step: Int? = nil, begun: [Int] = [],
     ofSize size: Int64
   ) {
     guard !token.isEmpty, token.utf8.count <= Limits.partTagLength, length > 0, length <= Limits.s3ObjectLength,
@@ -56,10 +56,10 @@ package struct UploadedParts: Equatable, Sendable {
       guard (1...Limits.growingPartsStep).contains(self.step), length == Limits.partLength,
         digests.count == tags.count, tags.count <= mostCount,
         zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) }),
-        begun.map({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty }) ?? true
+        begun.count <= tags.count, begun.allSatisfy({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty })
       else { return nil }
     } else {
-      guard step == nil, begun == nil, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
+      guard step == nil, begun.isEmpty, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
       else { return nil }
     }
   }
@@ -130,9 +130,12 @@ package struct UploadedParts: Equatable, Sendable {
   /// The same with the first part of a recording that grows last: recorders write the head again when they close a file.
   package func nextMissing(in size: Int64, besides others: [Int] = []) -> Int? {
     guard areGrowing else { return firstMissing(in: size, besides: others) }
-    if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) }) { return index + 1 }
-    let next = max(tags.count, 1) + 1
-    return next <= count(in: size) ? next : firstMissing(in: size)
+    if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) && !others.contains($0 + 1) }) {
+      return index + 1
+    }
+    var next = max(tags.count, 1) + 1
+    while others.contains(next) { next += 1 }
+    return next <= count(in: size) ? next : firstMissing(in: size, besides: others)
   }
 
   /// The end of the last part that there is, in bytes.
@@ -148,7 +151,7 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// Whether the server has the part.
-  package func has(_ number: Int) -> Bool { number != begun && tag(of: number) != nil }
+  package func has(_ number: Int) -> Bool { tag(of: number) != nil && !begun.contains(number) }
 
   /// What the server calls a part of which it has at least the beginning; nil of others.
   package func tag(of number: Int) -> String? {
@@ -161,10 +164,10 @@ package struct UploadedParts: Equatable, Sendable {
   /// - Parameters:
   ///   - tag: nil if the server does not have the part.
   ///   - sha256: of its content, if the recording grows.
-  ///   - isWhole: whether the server has all of it. There is at most one of which it has a part.
+  ///   - isWhole: whether the server has all of it.
   package mutating func set(_ tag: String?, of number: Int, sha256: String = "", isWhole: Bool = true) {
-    if let begun, begun != number, !isWhole { tags[begun - 1] = "" }
-    begun = isWhole ? begun == number ? nil : begun : number
+    begun.removeAll { $0 == number }
+    if !isWhole { begun.append(number) }
     while tags.count < number { tags.append("") }
     tags[number - 1] = tag ?? ""
     guard digests != nil else { return }

@@ -432,8 +432,8 @@ struct PartsTask: Sendable {
     hasLent = true
     let (offset, length) = parts.range(of: number, in: size)
     return LentPart(
-      id: LentPart.ID(number: number, attempt: attempts), upload: upload.location, offset: offset, length: length,
-      dialect: dialect, file: file, base: base)
+      id: LentPart.ID(number: number, attempt: attempts), offset: offset, length: length,
+      way: .request(dialect, upload: upload.location), file: file, base: base)
   }
 
   /// Whether a part that was lent is still of use.
@@ -444,12 +444,10 @@ struct PartsTask: Sendable {
     }
   }
 
-  /// Another connection has sent a part, or has failed to.
-  /// - Parameter tag: what the server calls it; nil if it does not have it.
-  mutating func lentPartEnded(_ part: LentPart.ID, tag: String?) {
+  mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
     guard part.attempt == attempts, let index = lent.firstIndex(of: part.number) else { return }
     lent.remove(at: index)
-    if let tag {
+    if case .taken(let tag, _) = progress {
       parts.set(tag, of: part.number)
       pending.append(.save(.parts(parts)))
     }

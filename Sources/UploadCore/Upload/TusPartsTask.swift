@@ -1,4 +1,4 @@
-/// One recording that a tus server gets while it is made. Each part is an upload of its own, which continues after an interruption as any other
+/// One recording that a tus server gets in parts, while it is made or over several connections. Each part is an upload of its own, which continues after an interruption as any other
 /// (``TusUpload``), and which the server joins with the others at the end (the concatenation extension). ``TusTask`` does the rest.
 ///
 ///     asking ──▶ growing ⇄ hashing ⇄ sending         growing ──▶ ended, once nobody writes to the file any more
@@ -9,6 +9,9 @@
 ///                  │  ▲                               │  ▲
 ///                  ▼  │ (not of use)                  ▼  │ (rewritten)
 ///                removing                           removing
+///
+/// A finished recording is sent in this way, too, if several connections are wanted: they send parts that this task lends (``PartTask``). What
+/// they have not sent yet is waited for (`awaitingLent`) before the parts are compared or joined.
 struct TusPartsTask: Sendable {
   private enum State: Sendable {
     /// What the server supports.
@@ -23,6 +26,8 @@ struct TusPartsTask: Sendable {
     case locating(Int)
     case hashing(Int)
     case sending(Int, sha256: String)
+    /// What is missing is lent.
+    case awaitingLent
     /// Whether the part with this number is what the file has now.
     case matching(Int)
     /// Whether the file is still what was compared with the parts.
@@ -56,7 +61,9 @@ struct TusPartsTask: Sendable {
   /// The part that is sent, or was sent last.
   private var part: TusUpload?
   /// Whether the parts that were sent while the recording grew have been compared with it.
-  private var areMatched = false
+  private var areMatched: Bool
+  /// The numbers of the parts that other connections send.
+  private var lent: [Int] = []
   /// Whether the server has refused to join them. What helps the first time does not help again.
   private var wasRefused = false
   /// What comes before anything else.
@@ -70,6 +77,7 @@ struct TusPartsTask: Sendable {
     parts =
       plan.previous.parts ?? UploadedParts(growing: plan.boundary.token, step: Limits.growingUploadsStep)
     resumedFrom = parts.total(in: size)
+    areMatched = plan.previous.parts == nil
     if plan.isGrowing {
       // What was begun as one upload is continued when the recording has ended.
       if plan.previous.location != nil || plan.superseded != nil { state = .unsupported }
@@ -85,7 +93,7 @@ struct TusPartsTask: Sendable {
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
-    case .asking, .unsupported, .growing, .ended, .locating, .matching, .removing, .whole(nil):
+    case .asking, .unsupported, .growing, .ended, .locating, .awaitingLent, .matching, .removing, .whole(nil):
       parts.total(in: size)
     case .hashing(let number), .sending(let number, _):
       parts.total(in: size) + (location(of: number).map { $0 == part?.location ? part?.progress ?? 0 : 0 } ?? 0)
@@ -117,11 +125,6 @@ struct TusPartsTask: Sendable {
     parts.tag(of: number).flatMap { try? endpoint.resolving($0) }
   }
 
-  /// A path fits better into the field with all of them.
-  private func name(of location: TargetURI) -> String {
-    location.origin == endpoint.origin ? location.requestTarget : location.text
-  }
-
   /// All that the server has of the recording.
   private var uploads: [TargetURI] { parts.uploads(createdAt: endpoint) }
 
@@ -140,7 +143,8 @@ struct TusPartsTask: Sendable {
     case .hashing(let number), .matching(let number):
       let (offset, length) = parts.range(of: number, in: size)
       return .hash(.range(.sha256, offset: offset, length: length))
-    case .sending: return try nextOfPart()
+    case .sending: return try part?.nextOfPart() ?? .await
+    case .awaitingLent: return .awaitLent
     // Nothing of it is read.
     case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
     case .joining: return .ask(try join())
@@ -152,16 +156,6 @@ struct TusPartsTask: Sendable {
 
   private var overridesMethod: Bool {
     part?.detours.found.overridesMethod ?? (plan.request.overridesMethod || plan.previous.detours.overridesMethod)
-  }
-
-  private mutating func nextOfPart() throws(UploadError) -> TaskStep {
-    switch part?.next() {
-    case .ask(let request): return .ask(request)
-    case .checksumOfNextPatch(let algorithm, let offset, let length):
-      return .hash(.range(algorithm, offset: offset, length: length))
-    case .await: return .await
-    case .complete, .gone, nil: throw .internalError("a part that has ended")
-    }
   }
 
   private func join() throws(UploadError) -> HTTPRequest {
@@ -178,8 +172,10 @@ struct TusPartsTask: Sendable {
   // MARK: What comes next
 
   private mutating func sendNext() {
-    let number = parts.nextMissing(in: size)
-    if plan.isGrowing {
+    let number = parts.nextMissing(in: size, besides: lent)
+    if !lent.isEmpty, number == nil || !areMatched && number == 1 {
+      state = .awaitingLent
+    } else if plan.isGrowing {
       state = .growing(number == 1 ? nil : number)
     } else if !areMatched, number ?? 1 == 1 {
       state = .matching(1)
@@ -233,6 +229,7 @@ struct TusPartsTask: Sendable {
       forget(number)
       matched(number)
     case .leave:
+      lent = []
       if hasUpload {
         parts = UploadedParts(growing: parts.token, step: parts.step)
         pending.append(.forgotten)
@@ -278,15 +275,52 @@ struct TusPartsTask: Sendable {
       // The recorder has rewritten what was sent.
       return remove([location], then: .send(number))
     }
-    if location == nil || part?.location != location {
-      var options = plan.request.tusOptions
-      options.defersLength = false
-      options.overridesMethod = overridesMethod
-      let (offset, length) = parts.range(of: number, in: size)
-      part = TusUpload(
-        partOf: endpoint, offset: offset, length: length, location: location, offer, options, after: part)
-    }
+    if location == nil || part?.location != location { part = upload(of: number, at: location) }
     state = .sending(number, sha256: sha256)
+  }
+
+  /// - Parameter location: nil for a new one.
+  private func upload(of number: Int, at location: TargetURI?) -> TusUpload {
+    var options = plan.request.tusOptions
+    options.defersLength = false
+    options.overridesMethod = overridesMethod
+    let (offset, length) = parts.range(of: number, in: size)
+    return TusUpload(
+      partOf: endpoint, offset: offset, length: length, location: location, offer, options, after: part)
+  }
+
+  // MARK: Other connections
+
+  /// A part for another connection; nil if there is none now. What has been begun is continued here.
+  mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
+    var others = lent + parts.begun
+    switch state {
+    case .hashing(let number), .sending(let number, _): others.append(number)
+    case .awaitingLent: break
+    default: return nil
+    }
+    guard !plan.isGrowing, let number = parts.nextMissing(in: size, besides: others), areMatched || number != 1
+    else { return nil }
+    lent.append(number)
+    let (offset, length) = parts.range(of: number, in: size)
+    return LentPart(
+      id: LentPart.ID(number: number, attempt: 0), offset: offset, length: length,
+      way: .tus(upload(of: number, at: nil)), file: file, base: base)
+  }
+
+  func awaits(_ part: LentPart.ID) -> Bool { lent.contains(part.number) }
+
+  mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
+    guard let index = lent.firstIndex(of: part.number) else { return }
+    switch progress {
+    case .begun(let tag, let sha256): parts.set(tag, of: part.number, sha256: sha256, isWhole: false)
+    case .taken(let tag, let sha256):
+      lent.remove(at: index)
+      parts.set(tag, of: part.number, sha256: sha256)
+    case .failed: lent.remove(at: index)
+    }
+    if progress != .failed { pending.append(.parts(parts)) }
+    if progress.isEnd, case .awaitingLent = state { sendNext() }
   }
 
   // MARK: Responses
@@ -302,7 +336,7 @@ struct TusPartsTask: Sendable {
       case .tus(.locked), .tus(.conflict): throw .tus(.locked)
       default: remove(Array(uploads.dropFirst()), then: continuation)
       }
-    case .unsupported, .growing, .ended, .hashing, .matching, .examiningFile, .whole: break
+    case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole: break
     }
   }
 
@@ -341,11 +375,9 @@ struct TusPartsTask: Sendable {
     let wasNew = part.location == nil
     do throws(TusError) {
       defer { self.part = part }
-      try part.receive(
-        status: answer.status, fields: answer.fields, from: target, sent: answer.sent,
-        afterMilliseconds: answer.afterMilliseconds)
+      try part.receive(answer, from: target)
     } catch { return try receive(error, answer, wasNew: wasNew) }
-    let tag = part.location.map { name(of: $0) }
+    let tag = part.tag
     // The field with all of them would be too long.
     if let tag, !UploadedParts.isTag(tag, isPath: true), let location = part.location {
       return remove(uploads + [location], then: .leave)
@@ -408,10 +440,7 @@ struct TusPartsTask: Sendable {
   mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     case .sending(let number, _):
-      part?.interrupted(
-        arrived: interruption.arrived, sent: interruption.sent,
-        cutAfterMilliseconds: interruption.cutAfterMilliseconds,
-        isUnreachable: interruption.error.traits.isUnreachable, isUnknown: interruption.error.isUnknownHost)
+      part?.interrupted(interruption)
       // The recorder may have rewritten it.
       state = .hashing(number)
     case .joining where !plan.request.isForGigHive:

@@ -363,10 +363,7 @@ struct TusTask: Sendable {
     switch state {
     case .uploading, .locating:
       _ = doubt(interruption.sent)
-      upload.interrupted(
-        arrived: interruption.arrived, sent: interruption.sent,
-        cutAfterMilliseconds: interruption.cutAfterMilliseconds,
-        isUnreachable: interruption.error.traits.isUnreachable, isUnknown: interruption.error.isUnknownHost)
+      upload.interrupted(interruption)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

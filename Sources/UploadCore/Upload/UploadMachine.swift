@@ -24,8 +24,8 @@
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
-/// - While a request is in flight, ``lendPart()`` may give a part for another connection, which a machine for it sends. Report how that has
-///   ended with ``UploadEvent/lentPartEnded(_:tag:)``, and save what ``takeUnsaved()`` returns. A part that is of no use any
+/// - While a request is in flight, ``lendPart()`` may give a part for another connection, which a machine for it sends. Report what
+///   ``progressOfPart`` of that says with ``UploadEvent/lent(_:_:)``, and save what ``takeUnsaved()`` returns. A part that is of no use any
 ///   more (``awaits(_:)``) need not be sent to its end.
 /// - `finished` and `failed` are the last actions. A delivery is the record's last change, or what ``end(with:_:)`` says, also if the
 ///   upload ends without the machine, as by a signal. Nobody decides anything after that.
@@ -106,7 +106,9 @@ package struct UploadMachine: Sendable {
       self.cookies = cookies
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     case .abort(let location, let region): task = .abort(AbortTask(location, region: region))
-    case .part(let part): task = .part(PartTask(part))
+    case .part(let part):
+      cookies = part.cookies
+      task = .part(PartTask(part))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
@@ -336,8 +338,11 @@ package struct UploadMachine: Sendable {
 
   /// A part for another connection, which sends it by a machine for that purpose; nil if there is none now.
   package mutating func lendPart() -> LentPart? {
-    guard case .inFlight = state, !isFinishing, case .upload(let plan) = purpose else { return nil }
-    return task.lend(plan.request.file, to: plan.request.base)
+    guard case .inFlight = state, !isFinishing, case .upload(let plan) = purpose,
+      var part = task.lend(plan.request.file, to: plan.request.base)
+    else { return nil }
+    part.cookies = cookies
+    return part
   }
 
   /// Whether a part that was lent is still of use.
@@ -347,6 +352,9 @@ package struct UploadMachine: Sendable {
     default: task.awaits(part)
     }
   }
+
+  /// How far a part is that was lent to this machine; nil for others, and before the server has anything of it.
+  package var progressOfPart: LentPart.Progress? { task.progressOfPart }
 
   /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
   package var deliveredInParts: Int64? { task.deliveredInParts }
@@ -362,9 +370,9 @@ package struct UploadMachine: Sendable {
     case (.comparing, .failed(.file(_, let change))) where change.isChange: fail(.changedInTransit)
     case (_, .failed(let error)): end(error)
     // It may come at any time, and be of no use any more.
-    case (_, .lentPartEnded(let part, let tag)):
-      task.lentPartEnded(part, tag: tag)
-      if case .awaitingLent = state { state = .deciding }
+    case (_, .lent(let part, let progress)):
+      task.note(progress, of: part)
+      if progress.isEnd, case .awaitingLent = state { state = .deciding }
     case (.inFlight(let first, let second), .answered(let answer)):
       latest = .answered(
         answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
@@ -709,9 +717,8 @@ package enum UploadEvent: Equatable, Sendable {
   case hashed(HashResult)
   /// The recording has grown as far as was awaited, or has ended: nobody writes to it any more.
   case grown(hasEnded: Bool)
-  /// Another connection has sent a part, or has failed to.
-  /// - Parameter tag: what the server calls it; nil if it does not have it.
-  case lentPartEnded(LentPart.ID, tag: String?)
+  /// What has become of a part that another connection sends.
+  case lent(LentPart.ID, LentPart.Progress)
   /// The last byte of the newest request in flight, which announces it, is about to be sent.
   case lastByteNext
   /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
@@ -728,7 +735,7 @@ package enum UploadEvent: Equatable, Sendable {
     case .interrupted: "of an interruption"
     case .hashed: "of a digest"
     case .grown: "of growth"
-    case .lentPartEnded: "of a part"
+    case .lent: "of a part"
     case .lastByteNext: "of the last byte"
     case .statusChanged: "of a new status"
     case .credentials: "of credentials"
@@ -833,7 +840,7 @@ package enum Outcome: Equatable, Sendable {
   /// GigHive was asked about a recording.
   case examined(Presence)
   /// The server has taken one part of a recording.
-  case partTaken(tag: String)
+  case partTaken
 }
 
 /// Settings that apply to uploads of all protocols.

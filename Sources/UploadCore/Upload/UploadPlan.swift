@@ -63,6 +63,8 @@ package struct UploadPlan: Sendable {
   package let isGuest: Bool
   /// Whether the server's certificate is verified.
   package let verifiesCertificate: Bool
+  /// Over how many connections its parts are sent, if that was asked for.
+  package private(set) var connections: Int
   /// Separates the parts of a form.
   package let boundary: Boundary
 
@@ -73,7 +75,7 @@ package struct UploadPlan: Sendable {
     _ request: UploadRequest, size: Int64, isGrowing: Bool = false, previous: PreviousState = PreviousState(),
     recordID: String? = nil,
     superseded: TargetURI? = nil, modifiedSeconds: Int64 = 0,
-    isGuest: Bool = false, verifiesCertificate: Bool = true, boundary: Boundary
+    isGuest: Bool = false, verifiesCertificate: Bool = true, connections: Int = 1, boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
@@ -85,6 +87,7 @@ package struct UploadPlan: Sendable {
     self.modifiedSeconds = modifiedSeconds
     self.isGuest = isGuest
     self.verifiesCertificate = verifiesCertificate
+    self.connections = connections
     self.boundary = boundary
   }
 
@@ -96,7 +99,13 @@ package struct UploadPlan: Sendable {
   /// Whether it is sent in parts that the server joins.
   package var sendsParts: Bool {
     guard request.joinsParts else { return false }
-    return isGrowing || previous.parts?.areGrowing ?? false || !request.isForTus && size >= Limits.partsFrom
+    if isGrowing || previous.parts?.areGrowing ?? false { return true }
+    return size >= Limits.partsFrom && (!request.isForTus || connections > 1 && maySendUploadsAsParts)
+  }
+
+  /// Whether a finished recording may be sent as uploads of a tus server that joins them. Without a record, nobody would know what to remove.
+  private var maySendUploadsAsParts: Bool {
+    request.prefersTus(size: size, isGuest: isGuest) && previous.location == nil && superseded == nil && recordID != nil
   }
 
   /// How the server is asked to join parts; nil if it cannot.
@@ -113,6 +122,7 @@ package struct UploadPlan: Sendable {
   /// The same, of a recording that the server has in one upload at this URL, or of which it has nothing.
   func whole(at location: TargetURI?, resumedFrom: Int64?) -> UploadPlan {
     var plan = begunAnew
+    plan.connections = 1
     (plan.previous.location, plan.previous.isUploaded) = (location, location != nil)
     (plan.previous.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
     if location != nil { (plan.previous.sent, plan.previous.doubt) = (previous.sent, previous.doubt) }

@@ -109,6 +109,7 @@ enum UploadTask: Sendable {
     switch self {
     case .parts(let task): task.lastOffset
     case .tusParts(let task): task.progress
+    case .part(let task): task.delivered
     default: nil
     }
   }
@@ -129,7 +130,9 @@ enum UploadTask: Sendable {
       defer { self = .tusParts(task) }
       return try task.next()
     case .webDAV(let task): return try task.next()
-    case .part(let task): return task.next()
+    case .part(var task):
+      defer { self = .part(task) }
+      return try task.next()
     case .cancellation(let task): return task.next()
     case .abort(let task): return task.next()
     case .deletion(let task): return task.next()
@@ -244,7 +247,7 @@ enum UploadTask: Sendable {
       try task.receive(answer)
     case .part(var task):
       defer { self = .part(task) }
-      try task.receive(answer)
+      try task.receive(answer, from: target)
     case .tusParts(var task):
       defer { self = .tusParts(task) }
       try task.receive(answer, from: target)
@@ -314,22 +317,41 @@ enum UploadTask: Sendable {
 
   /// A part for another connection; nil if there is none now.
   mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
-    guard case .parts(var task) = self else { return nil }
-    defer { self = .parts(task) }
-    return task.lend(file, to: base)
+    switch self {
+    case .parts(var task):
+      defer { self = .parts(task) }
+      return task.lend(file, to: base)
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
+      return task.lend(file, to: base)
+    default: return nil
+    }
   }
 
   /// Whether a part that was lent is still of use.
   func awaits(_ part: LentPart.ID) -> Bool {
-    if case .parts(let task) = self { task.awaits(part) } else { false }
+    switch self {
+    case .parts(let task): task.awaits(part)
+    case .tusParts(let task): task.awaits(part)
+    default: false
+    }
   }
 
-  /// Another connection has sent a part, or has failed to.
-  mutating func lentPartEnded(_ part: LentPart.ID, tag: String?) {
-    guard case .parts(var task) = self else { return }
-    task.lentPartEnded(part, tag: tag)
-    self = .parts(task)
+  /// What has become of a part that another connection sends.
+  mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
+    switch self {
+    case .parts(var task):
+      task.note(progress, of: part)
+      self = .parts(task)
+    case .tusParts(var task):
+      task.note(progress, of: part)
+      self = .tusParts(task)
+    default: break
+    }
   }
+
+  /// How far a part is that was lent to this connection; nil for others, and before the server has anything of it.
+  var progressOfPart: LentPart.Progress? { if case .part(let task) = self { task.progress } else { nil } }
 
   /// The requests in flight ended without a usable response.
   mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
@@ -352,7 +374,10 @@ enum UploadTask: Sendable {
     case .webDAV(var task):
       task.interrupted(interruption)
       self = .webDAV(task)
-    case .part, .cancellation, .abort, .removal: break
+    case .part(var task):
+      task.interrupted(interruption)
+      self = .part(task)
+    case .cancellation, .abort, .removal: break
     case .presence(var task):
       task.interrupted(interruption)
       self = .presence(task)

@@ -14,6 +14,8 @@ final class PartSender: Steppable {
   private var next: (part: LentPart, composer: RequestComposer)?
   /// What has arrived of the part, in bytes.
   private var arrived: Int64 = 0
+  /// What the upload was told of it.
+  private var told: LentPart.Progress?
 
   init(
     _ part: LentPart, _ composer: RequestComposer, of file: SourceFile, for upload: UploadDriver, slot: UploadSlot,
@@ -35,16 +37,17 @@ final class PartSender: Steppable {
         try UploadMachine(.part(part), try shared.partPolicy()), of: TransferSource(file: file, digest: nil),
         slot: slot, shared: shared, composer: composer)
     }
-    if let wait = try driver?.step(ready, nowMilliseconds: now) {
-      note(arrived: driver?.arrivedOfFile ?? 0, now)
-      return wait
+    guard let driver else { return nil }
+    let wait = try driver.step(ready, nowMilliseconds: now)
+    note(arrived: wait == nil ? 0 : driver.arrivedOfPart, now)
+    if let progress = driver.machine.progressOfPart, progress != told {
+      told = progress
+      upload.note(progress, of: part)
     }
-    guard case .partTaken(let tag) = driver?.outcome else { return nil }
-    note(arrived: 0, now)
-    upload.lentPartEnded(part, tag: tag)
+    if let wait { return wait }
     next = upload.lendNextPart()
     guard let next else { return nil }
-    part = next.part.id
+    (part, told) = (next.part.id, nil)
     return Wait(untilMilliseconds: now)
   }
 
@@ -54,7 +57,7 @@ final class PartSender: Steppable {
   }
 
   func end() {
-    upload.lentPartEnded(part, tag: nil)
+    upload.note(.failed, of: part)
     upload.helperEnded(arrived: arrived)
     slots.giveBack(helping: slot)
   }

@@ -475,7 +475,7 @@ extension UploadDriver {
       slots.connectionCount < shared.configuration.connections.most, let (part, composer) = lendPart()
     else { return nil }
     guard let slot = slots.takeToHelp() else {
-      lentPartEnded(part.id, tag: nil)
+      note(.failed, of: part.id)
       return nil
     }
     helpers.count += 1
@@ -499,8 +499,11 @@ extension UploadDriver {
     return (part, composer)
   }
 
+  /// How much has arrived of a part, in bytes.
+  var arrivedOfPart: Int64 { (machine.deliveredInParts ?? 0) + arrivedOfFile }
+
   /// How many bytes of the range of the file in the current request have arrived.
-  var arrivedOfFile: Int64 {
+  private var arrivedOfFile: Int64 {
     if case .transferring(let transferring) = activity { transferring.transfer.arrivedOfFile } else { 0 }
   }
 
@@ -518,12 +521,12 @@ extension UploadDriver {
       UploadProgress(deliveredBytes: min(delivered + arrivedOfFile + helpers.arrived, total), totalBytes: total))
   }
 
-  /// - Parameter tag: what the server calls the part; nil if it does not have it.
-  func lentPartEnded(_ part: LentPart.ID, tag: String?) {
-    if tag == nil, machine.awaits(part) { helpers.deliveredAtFailure = machine.deliveredInParts ?? 0 }
-    machine.handle(.lentPartEnded(part, tag: tag))
+  /// What has become of a part that a helper sends.
+  func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
+    if progress == .failed, machine.awaits(part) { helpers.deliveredAtFailure = machine.deliveredInParts ?? 0 }
+    machine.handle(.lent(part, progress))
     do throws(UploadError) { if let change = machine.takeUnsaved() { try save(change) } } catch { end(.failed(error)) }
-    if case .awaitingLent = activity { activity = .deciding }
+    if progress.isEnd, case .awaitingLent = activity { activity = .deciding }
   }
 
   /// - Parameter arrived: what had arrived of the part that it has not sent, in bytes.

@@ -425,7 +425,8 @@ final class UploadJob: Steppable {
       recordID: record?.record.id,
       superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,
       isGuest: shared.configuration.credentials.areGuests,
-      verifiesCertificate: !shared.configuration.tls.isInsecure, boundary: Boundary(random: try RandomBytes.bytes(16)))
+      verifiesCertificate: !shared.configuration.tls.isInsecure,
+      connections: shared.configuration.connections.number ?? 1, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     let keepsCookies = shared.configuration.allowsSharedSecrets || record?.isPrivate ?? false

@@ -95,16 +95,17 @@ struct UploadedPartsTests {
   }
 
   @Test(
-    arguments: [(0, nil), (101, nil), (10, 0), (10, 1), (10, 4), (10, Int.min)] as [(Int, Int?)])
-  func malformedStepsAndBeginningsAreNotRead(step: Int, begun: Int?) {
+    arguments: [(0, []), (101, []), (10, [0]), (10, [2, 1]), (10, [4]), (10, [Int.min]), (10, [2, 2, 2, 2])]
+      as [(Int, [Int])])
+  func malformedStepsAndBeginningsAreNotRead(step: Int, begun: [Int]) {
     let digest = String(repeating: "d", count: 64)
-    func parts(_ step: Int?, _ begun: Int?, _ digests: [String]? = ["", digest, digest]) -> UploadedParts? {
+    func parts(_ step: Int?, _ begun: [Int], _ digests: [String]? = ["", digest, digest]) -> UploadedParts? {
       UploadedParts(
         token: "t", length: 8 * mib, tags: ["", "/files/2", "/files/3"], digests: digests, step: step, begun: begun,
         ofSize: 24 * mib)
     }
-    #expect(parts(step, begun) == nil && parts(10, 2) != nil)
-    #expect(parts(nil, 2, nil) == nil && parts(10, nil, nil) == nil && parts(nil, nil, nil) != nil)
+    #expect(parts(step, begun) == nil && parts(10, [2, 3]) != nil)
+    #expect(parts(nil, [2], nil) == nil && parts(10, [], nil) == nil && parts(nil, [], nil) != nil)
   }
 
   @Test func aPartThatIsBegunIsMissingUntilItIsWhole() throws {
@@ -118,11 +119,13 @@ struct UploadedPartsTests {
     record.unfinished?.parts = parts
     #expect(try UploadRecord(decoding: record.encoded(crc32: crc32), crc32: crc32) == record)
     #expect(record.offset == 8 * mib)
-    // Of two beginnings only one is known.
     parts.set("/files/4", of: 2, sha256: digest, isWhole: false)
-    #expect(parts.tag(of: 3) == nil && parts.begun == 2)
+    #expect(parts.tag(of: 3) == "/files/3" && parts.begun == [3, 2] && parts.nextMissing(in: 24 * mib) == 2)
+    #expect(
+      parts.nextMissing(in: 24 * mib, besides: [2]) == 3 && parts.nextMissing(in: 24 * mib, besides: [2, 3]) == 1)
     parts.set("/files/4", of: 2, sha256: digest)
-    #expect(parts.begun == nil && parts.has(2))
+    parts.set(nil, of: 3)
+    #expect(parts.begun.isEmpty && parts.has(2))
     let endpoint = try TargetURI("https://hive/files/")
     #expect(parts.uploads(createdAt: endpoint).map(\.text) == ["https://hive/files/4"])
   }

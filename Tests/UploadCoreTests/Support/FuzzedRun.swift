@@ -166,7 +166,7 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
-    case .hashed, .grown, .lentPartEnded, .lastByteNext, .statusChanged, .credentials, .failed: return false
+    case .hashed, .grown, .lent, .lastByteNext, .statusChanged, .credentials, .failed: return false
     }
   }
 

@@ -11,8 +11,8 @@ protocol PartsServer {
   /// Whether it checks what each part contains.
   static var checksParts: Bool { get }
 
-  /// Whether it gets recordings only while they are made.
-  static var isAlwaysRecorded: Bool { get }
+  /// Whether it gets finished recordings in parts only over several connections.
+  static var needsConnections: Bool { get }
   /// Whether a digest is always computed for it.
   static var alwaysComputesDigest: Bool { get }
 
@@ -43,7 +43,7 @@ protocol PartsServer {
 }
 
 extension PartsServer {
-  static var isAlwaysRecorded: Bool { false }
+  static var needsConnections: Bool { false }
   static var alwaysComputesDigest: Bool { false }
   static var rangeLength: Int64 { 8 << 20 }
 
@@ -83,6 +83,7 @@ struct PartsRun<Server: PartsServer> {
   private var hasChanged = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
+  private let connections: Int
   /// How much the recorder has written, in bytes; nil once it has ended.
   private var written: Int64?
   private var hasLostSave = false
@@ -99,7 +100,8 @@ struct PartsRun<Server: PartsServer> {
     server = Server(using: &random)
     computesDigest = Int.random(in: 0..<3, using: &random) == 0 || Server.alwaysComputesDigest
     hasRival = Int.random(in: 0..<3, using: &random) == 0
-    isRecorded = Bool.random(using: &random) || Server.isAlwaysRecorded
+    isRecorded = Bool.random(using: &random)
+    connections = isRecorded && Bool.random(using: &random) ? 1 : 4
     if isRecorded { written = 1 }
   }
 
@@ -150,7 +152,7 @@ struct PartsRun<Server: PartsServer> {
     let plan = UploadPlan(
       request, size: written ?? Server.size, isGrowing: written != nil, previous: UploadPlan.PreviousState(record),
       recordID: "5e1f0a77",
-      modifiedSeconds: server.modifiedSeconds(of: versions), boundary: Boundary(random: token))
+      modifiedSeconds: server.modifiedSeconds(of: versions), connections: connections, boundary: Boundary(random: token))
     return try UploadMachine(
       .upload(plan), UploadPolicy(retries: RetryPolicy(.failures(3), maximumDelayMilliseconds: 4000), seed: 7))
   }
@@ -251,40 +253,42 @@ struct PartsRun<Server: PartsServer> {
         lent.remove(at: index)
         continue
       }
-      guard let tag = stepLent(index) else { continue }
-      upload.handle(.lentPartEnded(lent.remove(at: index).part.id, tag: tag.isEmpty ? nil : tag))
+      let hasFailed = stepLent(index)
+      let id = lent[index].part.id
+      guard let progress = hasFailed ? .failed : lent[index].machine.progressOfPart else { continue }
+      if progress.isEnd { lent.remove(at: index) }
+      upload.handle(.lent(id, progress))
       if let change = upload.takeUnsaved() { save(change) }
     }
   }
 
-  /// - Returns: what the server calls the part; an empty text if it has failed, nil if it has not ended.
-  private mutating func stepLent(_ index: Int) -> String? {
+  /// - Returns: whether it has failed.
+  private mutating func stepLent(_ index: Int) -> Bool {
     switch lent[index].machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
     case .send(let next, _): lent[index].request = next
     case .await:
       guard let request = lent[index].request.take() else {
         complaint = "a part waits for nothing"
-        return ""
+        return true
       }
       lent[index].machine.handle(answer(request))
     case .hash(let work):
       guard let result = hashed(work) else {
         complaint = "a part is read without a need"
-        return ""
+        return true
       }
       lent[index].machine.handle(.hashed(result))
-    case .finished(.partTaken(let tag)): return tag
-    case .failed: return ""
-    case .save, .reportRetry: break
+    case .failed: return true
+    case .finished(.partTaken), .save, .reportRetry: break
     case let other: complaint = "a part does \(other)"
     }
-    return nil
+    return false
   }
 
   private mutating func hashed(_ work: HashRange) -> HashResult? {
     switch work {
     case .range(_, let offset, let length)
-    where length == 0 || Server.checksParts || record.isGrowing || Server.isAlwaysRecorded:
+    where length == 0 || Server.checksParts || record.isGrowing || Server.needsConnections:
       .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)))
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))

@@ -132,13 +132,20 @@ struct TranscriptRun {
       lent.append(part)
       lines.append("= lends part \(part.id.number), \(part.offset)-\(part.offset + part.length)")
     case _ where words.hasPrefix("part "):
-      // `! part 3 is taken as c`, `! part 3 is not taken`.
+      // `! part 3 is taken as c`, `! part 3 is begun as /files/3`, `! part 3 is not taken`.
       let parts = words.split(separator: " ")
       guard let part = lent.last(where: { String($0.id.number) == parts[1] }) else {
         throw Failure("not lent: \(line)")
       }
       if !machine.awaits(part.id) { lines.append("= is of no use") }
-      machine.handle(.lentPartEnded(part.id, tag: parts.last == "taken" ? nil : parts.last.map(String.init)))
+      let (tag, sha256) = (String(parts.last ?? ""), ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []))
+      let progress: LentPart.Progress =
+        switch parts[3] {
+        case "not": .failed
+        case "begun": .begun(tag: tag, sha256: sha256)
+        default: .taken(tag: tag, sha256: sha256)
+        }
+      machine.handle(.lent(part.id, progress))
       if let change = machine.takeUnsaved() { save(change) }
     default:
       guard words.hasPrefix("reading finds ") else { throw Failure("unknown event: \(line)") }

@@ -4,6 +4,7 @@ import UploadCore
 struct TranscriptSetup {
   private(set) var size: Int64 = 100
   private var isGrowing = false
+  private var connections = 1
   private(set) var sha256 = GigHive.sha256
   private(set) var findsNewCredentials = false
   /// When the clock showed 0 milliseconds, in seconds since 1970.
@@ -49,6 +50,7 @@ struct TranscriptSetup {
     let words = part.split(separator: " ").map(String.init)
     let number = words.compactMap { Int64($0) }.first
     switch (words[0], words.last ?? "") {
+    case (_, "connections"): connections = Int(number ?? 0)
     case (_, "bytes"): size = number ?? 0
     case (_, "MiB"): size = (number ?? 0) << 20
     case (_, "GiB"): size = (number ?? 0) << 30
@@ -153,7 +155,7 @@ struct TranscriptSetup {
           request, size: size, isGrowing: isGrowing, previous: previous, recordID: "5e1f0a77",
           superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
           modifiedSeconds: modifiedSeconds,
-          isGuest: isGuest, verifiesCertificate: verifiesCertificate,
+          isGuest: isGuest, verifiesCertificate: verifiesCertificate, connections: connections,
           boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
         return try UploadMachine(.upload(plan), policy)
       }

@@ -103,7 +103,7 @@ extension TranscriptRun {
     case .cancelled(let isKept): return isKept ? "cancelled, kept by the server" : "cancelled"
     case .deleted(let wasGone): return wasGone ? "deleted, was gone" : "deleted"
     case .examined(let presence): return "examined: \(presence)"
-    case .partTaken(let tag): return "taken as \(tag)"
+    case .partTaken: return "taken"
     }
   }
 

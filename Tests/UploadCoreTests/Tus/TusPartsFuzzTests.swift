@@ -27,7 +27,7 @@ private struct TusServer<Kind: TusKind>: PartsServer {
 
   static var size: Int64 { 36 << 20 }
   static var checksParts: Bool { false }
-  static var isAlwaysRecorded: Bool { true }
+  static var needsConnections: Bool { true }
   static var alwaysComputesDigest: Bool { Kind.isGigHive }
 
   private var uploads: [String: Upload] = [:]
