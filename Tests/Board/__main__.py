@@ -21,7 +21,7 @@ from board.sections import SECTIONS, Section, Setting  # noqa: E402
 RESULTS = UNPACKED / "results.json"
 """What the last long run of each part measured: they may run on different days."""
 CUTS = 1000
-PARTS = [name for name in SECTIONS if name != "settings"]
+PARTS = [name for name in SECTIONS if name != "connections"]
 
 
 def main() -> int:
@@ -59,7 +59,7 @@ def parse() -> argparse.Namespace:
     option("--binaries", type=Path, default=ROOT / "dist", help="the folder of the static binaries (%(default)s)")
     option("--quick", action="store_true", help="small files and few cuts, for CI")
     option("--only", type=lambda text: text.split(","), default=PARTS, metavar="LIST",
-           help=f"some of {','.join(SECTIONS)} (all but settings, which measures and judges nothing)")
+           help=f"some of {','.join(SECTIONS)} (all but connections, which is measured only)")
     option("--cuts", type=int, default=CUTS, help="power cuts, over all file systems, of deliveries and again of removals (%(default)s)")
     option("--seed", type=int, default=1, help="which of all cuts (%(default)s)")
     option("--folder", type=Path, help="where disks go (the temporary directory)")

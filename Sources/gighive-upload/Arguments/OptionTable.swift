@@ -255,8 +255,8 @@ enum Option: Int32, CaseIterable {
     case .connections:
       .init(
         "connections", .words("N", "auto"), .transfer, .sending, .ordinary,
-        "send parts over up to N connections (1 to 16) at once (S3, Nextcloud)",
-        more: ", those of concurrent uploads included; auto tries up to 4, and keeps those that help", standard: "auto")
+        "send parts over up to N connections (1 to 16) at once",
+        more: "; auto tries up to 4, but only to S3 servers and Nextcloud", standard: "auto")
     case .stateDir:
       .init(
         "state-dir", .directory, .transfer, .all, [.configurable],

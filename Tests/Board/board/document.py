@@ -15,13 +15,14 @@ TABLES = {
     "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
     "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
     "links": ["loss", "congestion control", "file", "gighive-upload", "of the link's own", "curl, one PATCH", "of the link's own"],
-    "settings": ["setting", "no loss, bbr, 60 MiB", "1 %, bbr, 60 MiB", "1 %, cubic, 12 MiB"],
+    "connections": ["loss", "congestion control", "file", "one connection", "of the link's own", "four connections", "of the link's own",
+                    "curl, one PATCH", "of the link's own"],
     "conditions": ["board", "condition", "what happens"],
 }
 
 
 def side_by_side(rows: list[list[str]]) -> list[list[str]]:
-    """Both programs of a link in one row."""
+    """All programs of a link in one row."""
     found: dict[tuple[str, ...], list[str]] = {}
     for loss, congestion, file, _, *measured in rows:
         found.setdefault((loss, congestion, file), []).extend(measured)
@@ -36,7 +37,7 @@ def together(rows: list[list[str]]) -> list[list[str]]:
     return [[", ".join(boards), *rest] for rest, boards in found.items()]
 
 
-SHAPES = {"links": side_by_side, "conditions": together}
+SHAPES = {"links": side_by_side, "connections": side_by_side, "conditions": together}
 """Of the tables whose rows are not those that were measured."""
 
 

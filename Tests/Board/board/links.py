@@ -23,7 +23,7 @@ TIME = ("-icount", "shift=1,sleep=off")
 
 # From good to bad, from bad to good, loss while bad, loss while good: bursts of some four packets, 1 % in all.
 LTE = "loss gemodel 0.35% 25% 70% 0.02%"
-PROGRAMS = {"ours": "gighive-upload", "curls": "curl, one PATCH"}
+PROGRAMS = {"ours": "gighive-upload", "parts": "gighive-upload --connections 4", "curls": "curl, one PATCH"}
 LINKS = {"0": "", "0.1 %": "loss 0.1%", "1 %": "loss 1%", "LTE": LTE}
 
 SETUP = """
@@ -61,10 +61,11 @@ clear() { rm -rf /mnt/tmp/store/.hivestub/tus/*; }
 arrived() { stat -c %%s $(ls /mnt/tmp/store/.hivestub/tus/* | grep -v info) 2>/dev/null | awk '{ sum += $1 } END { print sum }'; }
 ours() {
   began=$(now)
-  on /bin/gighive-upload send /tmp/file --tus-url $url --set congestion=$2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
+  on /bin/gighive-upload send /tmp/file --tus-url $url --set congestion=$2 --quiet --state-dir /tmp/state --max-time 20m $3 $4 >/out 2>&1
   code=$?
   ended=$(now); on /bin/gighive-upload forget --all --state-dir /tmp/state >/dev/null 2>&1; rm -rf /mnt/tmp/state
 }
+parts() { ours $1 $2 --connections 4; }
 curls() {
   began=$(now)
   at=$(on /usr/bin/curl -s -i -X POST -H "Tus-Resumable: 1.0.0" -H "Upload-Length: $1" $url | tr -d "\\r" | sed -n "s/^Location: //p")
@@ -122,6 +123,8 @@ class Plan:
 
 QUICK = Plan({"bbr": (16 * MIB,)}, ("1 %",), ("ours",))
 FULL = Plan({"cubic": (60 * MIB,), "bbr": (60 * MIB, 300 * MIB)}, tuple(LINKS))
+
+CONNECTIONS = Plan({"cubic": (60 * MIB,), "bbr": (60 * MIB,)}, ("0", "1 %"), ("ours", "parts", "curls"))
 
 
 @dataclass

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import conditions, cuts, links, memory, settings, story, writelog
+from . import conditions, cuts, links, memory, story, writelog
 from .machine import AMD64, ARM64, ARMHF, Board, Machine
 
 MIB = 1 << 20
@@ -103,8 +103,15 @@ def cut(setting: Setting, plot_name: str, name: str) -> list[tuple[list[str], li
 
 
 def run_links(setting: Setting) -> Section:
+    return run_plan(setting, links.QUICK if setting.is_quick else links.FULL)
+
+
+def run_connections(setting: Setting) -> Section:
+    return run_plan(setting, links.CONNECTIONS)
+
+
+def run_plan(setting: Setting, plan: links.Plan) -> Section:
     section = Section()
-    plan = links.QUICK if setting.is_quick else links.FULL
     # One processor, whose instructions are the guest's clock.
     machine = setting.machine(dataclasses.replace(AMD64, options=("-cpu", "max", "-smp", "1")))
     result = links.measure(machine, setting.program(AMD64), plan, setting.place())
@@ -119,18 +126,6 @@ def run_links(setting: Setting) -> Section:
     return section
 
 
-def run_settings(setting: Setting) -> Section:
-    """Measured only: nothing is expected of them."""
-    section = Section()
-    machine = setting.machine(dataclasses.replace(AMD64, options=("-cpu", "max", "-smp", "1")))
-    rows, findings = settings.measure(machine, setting.program(AMD64), setting.place())
-    for row in rows:
-        section.add([row.name, *(f"{seconds:.1f} s" for seconds in row.seconds)], [])
-    section.findings += findings
-    section.failed += bool(findings)
-    return section
-
-
 def run_conditions(setting: Setting) -> Section:
     section = Section()
     for board in (ARM64,) if setting.is_quick else (ARM64, ARMHF):
@@ -140,5 +135,5 @@ def run_conditions(setting: Setting) -> Section:
 
 
 SECTIONS = {
-    "memory": run_memory, "cuts": run_cuts, "conditions": run_conditions, "links": run_links, "settings": run_settings,
+    "memory": run_memory, "cuts": run_cuts, "conditions": run_conditions, "links": run_links, "connections": run_connections,
 }

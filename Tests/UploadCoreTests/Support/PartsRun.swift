@@ -152,7 +152,8 @@ struct PartsRun<Server: PartsServer> {
     let plan = UploadPlan(
       request, size: written ?? Server.size, isGrowing: written != nil, previous: UploadPlan.PreviousState(record),
       recordID: "5e1f0a77",
-      modifiedSeconds: server.modifiedSeconds(of: versions), connections: connections, boundary: Boundary(random: token))
+      modifiedSeconds: server.modifiedSeconds(of: versions), connections: connections, boundary: Boundary(random: token)
+    )
     return try UploadMachine(
       .upload(plan), UploadPolicy(retries: RetryPolicy(.failures(3), maximumDelayMilliseconds: 4000), seed: 7))
   }
