@@ -236,8 +236,9 @@ package enum Limits {
   package static let connectionGain: Int64 = 8
   /// How long nothing is tried after one was of no use, in milliseconds.
   package static let connectionPauseMilliseconds: Int64 = 60_000
-  /// How many share the memory that one upload has: the ring of each further one has 1 MiB, of which it touches an eighth.
-  package static let connectionShares = 4
+  /// The ring of each further one, and one read and write, in bytes; and what it needs in all, with TLS.
+  package static let connectionRunLength = 128 << 10
+  package static let connectionMemory: Int64 = 3 << 19
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
   /// The ring of such an upload, one read from its connection, and the content of a TLS record that it sends, in bytes. It sends heads and
@@ -591,8 +592,10 @@ extension Limits {
   /// How long a worker may take to end after SIGTERM, in milliseconds.
   package static let workerEndMilliseconds: Int64 = 4000
   /// The memory ceiling of a worker, in bytes: what an upload needs, 1 MiB for all those that wait for their recordings, and more for each
-  /// of several jobs.
-  package static func workerMemory(jobs: Int) -> Int64 { memoryNeeded + 1 << 20 + Int64(jobs - 1) * (256 << 10) }
+  /// of several jobs or connections.
+  package static func workerMemory(jobs: Int, connections: Int) -> Int64 {
+    memoryNeeded + 1 << 20 + Int64(jobs - 1) * (256 << 10) + Int64(connections - 1) * connectionMemory
+  }
   /// Files that `--existing skip` can remember, with 8 bytes for each.
   package static let existingFileCount = 1_000_000
   /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and

@@ -151,4 +151,5 @@ def test_a_kill_leaves_nothing_that_is_not_continued(hive, send_by_tus, file):
     running.wait()
     assert sent(stub) > 3 * MIB
     send_by_tus(stub, "--connections", "4").wait().check()
-    assert joined(stub) == [sha256(file)] and sent(stub) == SIZE
+    # Unless the kill came when the fourth one had just been created.
+    assert joined(stub)[-1:] == [sha256(file)] and sent(stub) - SIZE in (0, MIB)

@@ -26,6 +26,12 @@ def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, ce
     send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0], "--protocol", way).check()
 
 
+def test_connections_that_do_not_fit_below_the_ceiling_are_left_out(hive, send, recording, certificates, static):
+    stub = hive(tls=certificates)
+    send(stub, recording(100_000_000), "--max-memory", static[0], "--protocol", "tus", "--connections", "8").check()
+    assert len(stub.recordings) == 1
+
+
 def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
     """It is ::1 first on most machines, and the stub listens on 127.0.0.1 only."""
     stub = hive()
@@ -49,7 +55,7 @@ def test_the_worker_of_a_watcher_keeps_its_ceiling_while_sixteen_uploads_wait_fo
     assert "memory" not in watching.log, watching.log
 
 
-@pytest.mark.parametrize(("options", "ceiling"), [([], 13 << 20), (["-j", "5"], 14 << 20), (["--max-memory", "1G"], 1_000_000_000)])
+@pytest.mark.parametrize(("options", "ceiling"), [([], 13 << 20), (["-j", "5"], 14 << 20), (["--connections", "5"], 19 << 20), (["--max-memory", "1G"], 1_000_000_000)])
 def test_the_worker_of_a_watcher_has_a_ceiling_that_can_be_set(hive, program, watch, rec, options, ceiling):
     if not program.is_static and ceiling < 1_000_000_000:
         pytest.skip("what is linked dynamically gets no ceiling by itself")

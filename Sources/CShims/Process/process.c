@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -146,6 +147,13 @@ int32_t shim_can_open(int32_t count) {
     if (made < count) result = -errno;
     while (made > 0) close(opened[--made]);
     return result;
+}
+
+int32_t shim_can_map(int64_t length) {
+    void *room = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return -errno;
+    munmap(room, (size_t)length);
+    return 0;
 }
 
 int32_t shim_host_name(char *buffer, size_t capacity) {

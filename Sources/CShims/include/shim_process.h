@@ -45,6 +45,8 @@ void shim_ignore_file_size_signal(void);
 void shim_ignore_broken_pipe_signal(void);
 // Whether `count` more descriptors can be opened (at most SHIM_OPEN_MOST): 0 or -errno.
 int32_t shim_can_open(int32_t count);
+// Whether this much more memory can be had below the limit of the address space (RLIMIT_AS): 0 or -errno.
+int32_t shim_can_map(int64_t length);
 enum { SHIM_OPEN_MOST = 256 };
 // gethostname(2) into a buffer, which ends with a NUL. 0 or -errno.
 int32_t shim_host_name(char *buffer, size_t capacity);

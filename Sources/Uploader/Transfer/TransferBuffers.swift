@@ -35,6 +35,15 @@ final class TransferBuffers {
     mayHaveThread = jobs == 1 && processors > 1
   }
 
+  /// Those of a further connection of an upload.
+  init(forHelping: Void) {
+    ring = RingBuffer(capacity: Limits.connectionRunLength)
+    received = .allocate(byteCount: Limits.receiveLength, alignment: 16)
+    ownRunLength = Limits.connectionRunLength
+    runLength = ownRunLength
+    mayHaveThread = false
+  }
+
   /// Small ones, for requests without a file.
   init(forWaiting: Void) {
     ring = RingBuffer(capacity: Limits.waitingRunLength)

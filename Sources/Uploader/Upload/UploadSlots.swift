@@ -104,7 +104,7 @@ final class UploadSlots {
   }
 
   private func slotToHelp() -> UploadSlot? {
-    mayAdd ? UploadSlot(jobs: max(count, Limits.connectionShares), rateControl: rateControl) : nil
+    mayAdd && shim_can_map(Limits.connectionMemory) == 0 ? UploadSlot(forHelping: rateControl) : nil
   }
 
   private func slotForWaiting() -> UploadSlot? { mayAdd ? UploadSlot(forWaiting: rateControl) : nil }
@@ -139,6 +139,13 @@ final class UploadSlot {
   init(jobs: Int, rateControl: RateControl? = nil) {
     isForWaiting = false
     buffers = TransferBuffers(jobs: jobs)
+    rateShare = rateControl.map { RateShare(of: $0) }
+  }
+
+  /// A slot for a further connection of an upload.
+  init(forHelping rateControl: RateControl?) {
+    isForWaiting = false
+    buffers = TransferBuffers(forHelping: ())
     rateShare = rateControl.map { RateShare(of: $0) }
   }
 

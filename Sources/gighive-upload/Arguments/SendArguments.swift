@@ -162,6 +162,12 @@ struct SendArguments {
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
 
+  /// How many connections there may be for one recording.
+  var mostConnections: Int {
+    let joins = template.isForS3 || template.isForWebDAV
+    return common.configuration.connections.number ?? (joins ? common.configuration.connections.most : 1)
+  }
+
   /// The number of files at a time, which is no larger than that of the files.
   var usefulJobs: Int { isRecursive || list != nil ? jobs : min(jobs, files.count) }
 

@@ -146,7 +146,7 @@ final class WatchArguments {
     }
     words.append(Array("--state-dir=".utf8) + state.bytes)
     // A program that is linked dynamically needs more for its libraries alone.
-    let ceiling = Limits.workerMemory(jobs: sending.jobs)
+    let ceiling = Limits.workerMemory(jobs: sending.jobs, connections: sending.mostConnections)
     if sending.memoryCeiling == nil, shim_address_space() < ceiling {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
