@@ -1,5 +1,6 @@
-/// One recording that a tus server gets in parts, while it is made or over several connections. Each part is an upload of its own, which continues after an interruption as any other
-/// (``TusUpload``), and which the server joins with the others at the end (the concatenation extension). ``TusTask`` does the rest.
+/// One recording that a tus server gets in parts, while it is made or over several connections. Each part is an upload of its own, which
+/// continues after an interruption as any other (``TusUpload``), and which the server joins with the others at the end (the concatenation
+/// extension). ``TusTask`` does the rest.
 ///
 ///     asking ──▶ growing ⇄ hashing ⇄ sending         growing ──▶ ended, once nobody writes to the file any more
 ///

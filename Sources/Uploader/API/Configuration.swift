@@ -31,8 +31,8 @@ public struct Configuration: Sendable {
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
   /// starts at one second and doubles. A Retry-After from the server takes precedence.
   public var retryMaximumDelayMilliseconds: Int64 = 60_000
-  /// Over how many connections the parts of a recording are sent to a server that joins them: S3 servers and Nextcloud. With several
-  /// concurrent uploads, they are for all of them together.
+  /// Over how many connections the parts of a recording are sent to a server that joins them: S3 servers and Nextcloud, with a number also tus
+  /// servers. With several concurrent uploads, they are for all of them together.
   public var connections = ConnectionLimit.automatic
   /// The directory for records of uploads, so that they can be resumed; nil to keep none.
   public var stateDirectory: LocalPath?
