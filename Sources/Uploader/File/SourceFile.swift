@@ -21,8 +21,8 @@ final class SourceFile {
   /// Whether every later write changes that time, which advances in steps of some milliseconds.
   private var isConclusive: Bool
   /// How many bytes at its end were never written: a recorder has reserved their space, or lost them in a power cut. 0 if the file system
-  /// cannot tell. It is asked before anything is read, because what was read of reserved space looks as if it had been written.
-  let unwrittenTail: Int64
+  /// cannot tell.
+  private(set) lazy var unwrittenTail = max(0, statusAtOpen.size - shim_written_length(descriptor, statusAtOpen.size))
 
   /// Whether a program writes to it now.
   func writers() -> FileWriters { FileWriters(of: descriptor) }
@@ -91,7 +91,6 @@ final class SourceFile {
     statusAtOpen = status
     unchangedAt = StatusTime(status)
     isConclusive = unchangedAt.isPast
-    unwrittenTail = max(0, status.size - shim_written_length(opened.descriptor, status.size))
   }
 
   /// For its user, if nobody ever wrote its end. A shorter one is the rest of a block.
@@ -164,6 +163,8 @@ final class SourceFile {
   func identity(
     using space: UnsafeMutableRawBufferPointer, on kind: FileSystem.Kind = .stable
   ) throws(UploadError) -> FileIdentity {
+    // Where a file system knows it, what was read of reserved space looks as if it had been written.
+    if kind == .stable { _ = unwrittenTail }
     let digest = try Digest(.sha256)
     let length = min(Int64(Limits.edgeLength), size)
     // The edges of a short file overlap or are the same.

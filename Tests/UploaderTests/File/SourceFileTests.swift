@@ -38,6 +38,7 @@ struct SourceFileTests {
     #expect(posix_fallocate(descriptor, 0, 4 * block) == 0)
     close(descriptor)
     let file = try openFile(reserved)
+    _ = try file.identity()
     _ = try read(file, block, at: Int64(3 * block))
     #expect(file.unwrittenTail > Int64(3 * block))
   }
