@@ -158,7 +158,7 @@ memcap: static ## test the memory ceiling and write docs/measured/memory.md; QUI
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
 .PHONY: station
-station: static ## 200 rounds of cuts, stalls and kills; in 20 of them a watcher delivers 1,200 recordings; QUICK=1: what CI runs
+station: static ## 200 rounds of cuts, stalls and kills; in 40 of them a watcher delivers 1,600 recordings, 240 while they are made; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Station --binary $(STATIC) $(if $(QUICK),--quick)
 
 # The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Three things make it faster: no checks

@@ -304,6 +304,19 @@ def test_space_that_is_reserved_is_not_sent(server, send, recorder):
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1]
 
 
+def test_reserved_space_that_stays_is_sent_with_a_warning(server, send, recorder):
+    """The power fails, or the recorder is killed."""
+    os.posix_fallocate(recorder.file.fileno(), 0, 5 * PART)
+    recorder.write(2 * PART + LAG)
+    running = send(server)
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.end()
+    result = running.wait().check()
+    content = recorder.path.read_bytes()
+    assert len(content) == 5 * PART and server.stored() == {"a.wav": content} and server.sent().count(2) == 1
+    assert result.err.count(f"{recorder.path}: its last 21.0 MB were never written") == 1, result
+
+
 @pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
 def test_a_short_recording_is_sent_when_it_has_ended(server, send, recorder, length):
     running = send(server)
@@ -371,6 +384,18 @@ def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
         watching.says(f"{name}: removed after its delivery.")
     assert server.stored() == {**contents, "short.wav": b"1"} and list(rec.iterdir()) == []
     assert sorted(server.sent()) == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_watcher_tells_of_reserved_space_that_stays(server, live, rec):
+    recorder = Recorder(rec / "a.wav")
+    os.posix_fallocate(recorder.file.fileno(), 0, 4 * PART)
+    watching = live()
+    recorder.write(2 * PART + LAG)
+    wait_until(lambda: server.sent() == [2])
+    recorder.end()
+    watching.says("a.wav: delivered.")
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+    assert watching.log.count("a.wav: its last 12.6 MB were never written") == 1, watching.log
 
 
 def test_a_watcher_that_is_killed_goes_on(server, live, rec, program):

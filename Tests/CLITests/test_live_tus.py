@@ -221,6 +221,23 @@ def test_a_watcher_sends_what_is_made_to_gighive(hive, watch, rec, program):
     assert [recording.sha256 for recording in stub.recordings] == [digest] and stub.uploads == []
 
 
+def test_a_recording_that_gets_another_name_while_nobody_watches_goes_on(hive, watch, rec, program):
+    stub = hive()
+    recorder = Recorder(rec / "a.wav")
+    watching = watch(stub, "--live")
+    recorder.write(3 * PART + LAG)
+    wait_until(lambda: saved(program) == [2, 3])
+    watching.kill()
+    recorder.path = recorder.path.rename(rec / "b.wav")
+    recorder.write(PART)
+    recorder.end()
+    watching = watch(stub, "--live")
+    watching.says("b.wav: delivered.")
+    has(stub, recorder.path)
+    assert sent(stub) == recorder.path.stat().st_size and stub.uploads == []
+    assert only_record(program).document["phase"] == "delivered"
+
+
 def test_a_watcher_of_a_server_without_parts_says_that_it_waits(hive, watch, rec):
     watching = watch(None, "--multipart-url", hive().url + "/upload", "--live")
     watching.says("This server joins no parts: recordings are sent when they have ended.")

@@ -20,7 +20,7 @@ from typing import Callable
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from station import canary, summary  # noqa: E402
-from station.plan import FILE_BYTES, WATCHES_EVERY, Plan, UploadPlan, WatchPlan  # noqa: E402
+from station.plan import EVERY, FILE_BYTES, LIVE_AT, Plan, WatchPlan, plan_of  # noqa: E402
 from station.rules import Finding, Observation, Rule  # noqa: E402
 from station.summary import Outcome  # noqa: E402
 from station.upload import UploadRound  # noqa: E402
@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".build/station"
 ROUNDS, QUICK_ROUNDS = 200, 20
 MEMORY_FOLDER = Path("/dev/shm")
-FILES_A_ROUND = 4
-"""The file, the stored part, the spooled part, and a reserve."""
+FILES_A_ROUND = 5
+"""The file, the stored part, the spooled part, and a reserve; or what ten recorders make, twice."""
 MOST_FINDINGS = 6
 """That are printed of a round, unless it is replayed."""
 PR_SET_PDEATHSIG = 1
@@ -47,7 +47,7 @@ class Setting:
     """The file that every round with one file changes a little."""
 
     def play(self, seed: int) -> Outcome:
-        return self.play_plan(WatchPlan(seed) if seed % WATCHES_EVERY == 0 else UploadPlan(seed))
+        return self.play_plan(plan_of(seed))
 
     def play_plan(self, plan: Plan, spoiled: canary.Canary | None = None, meddle: Callable = lambda run: None) -> Outcome:
         """Never raises: what goes wrong here is a finding."""
@@ -141,7 +141,7 @@ def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome
     # An error ends what is still running.
     with multiprocessing.get_context("fork").Pool(options.jobs, initializer=end_with_parent) as pool:
         # Those with a watcher take longest.
-        seeds = sorted(range(options.seed, options.seed + options.rounds), key=lambda seed: seed % WATCHES_EVERY > 0)
+        seeds = sorted(range(options.seed, options.seed + options.rounds), key=lambda seed: seed % EVERY not in (0, LIVE_AT))
         running = pool.imap_unordered(setting.play, seeds)
         canaries = pool.map_async(setting.play_canary, range(len(canary.CANARIES)), chunksize=1)
         for outcome in running:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from station.plan import REMOVALS, STALL_TIMEOUT_SECONDS, STUMBLES, UploadPlan, WatchPlan
+from station.plan import EVERY, REMOVALS, STALL_TIMEOUT_SECONDS, STUMBLES, LivePlan, UploadPlan, WatchPlan, plan_of
 
 from line import HOLD, STALL, TROUBLES
-from wire import FORM, KINDS
+from wire import FORM, JOIN, KINDS
 
 PLANS = [UploadPlan(seed) for seed in range(1, 201)]
 
@@ -43,3 +43,11 @@ def test_two_rounds_with_a_watcher_remove_in_each_way():
     assert {removal for seed in (10, 20) for removal in WatchPlan(seed).removals} == set(REMOVALS)
     conducts = [WatchPlan(seed).conduct(number, True) for seed in (10, 20, 30) for number in range(20)]
     assert FORM in {conduct.trouble.point.kind for conduct in conducts if conduct.trouble}
+
+
+def test_of_ten_rounds_one_has_a_watcher_and_one_recorders():
+    kinds = [type(plan_of(seed)) for seed in range(1, EVERY + 1)]
+    assert {kind: kinds.count(kind) for kind in kinds} == {UploadPlan: EVERY - 2, WatchPlan: 1, LivePlan: 1}
+    assert plan_of(5) == LivePlan(5) and plan_of(5).live
+    troubles = [trouble for seed in (5, 15, 25) for number in range(20) if (trouble := plan_of(seed).conduct(number, True).trouble)]
+    assert JOIN in {trouble.point.kind for trouble in troubles}

@@ -10,7 +10,7 @@ from station.rules import CHUNK_BYTES, Observation, Rule, Start, Traffic, Writte
 from station.watch import wrong_status
 
 from line import Interruption
-from wire import FORM, PATCH, Exchange
+from wire import FORM, JOIN, PATCH, Exchange
 
 SHA256, OTHER = "ab" * 32, "cd" * 32
 SIZE = 32 * MIB
@@ -141,6 +141,31 @@ def test_each_upload_goes_back_by_itself(tmp_path):
     assert watched(tmp_path, exchanges=halves, interruptions=[], **changes) == []
     halves[3].offset, halves[3].body_bytes = SIZE // 2 - 5, SIZE // 2 + 5
     assert watched(tmp_path, exchanges=halves, interruptions=[], **changes) == [Rule.AGAIN, Rule.AGAIN]
+
+
+def test_what_its_recorder_has_written_again_is_sent_again(tmp_path):
+    halves = [patch(11, 0, CHUNK_BYTES, upload="/files/1"), patch(13, 0, SIZE, upload="/files/2")]
+    written = {SHA256: Written(SHA256, SIZE, tmp_path, {"a"}, "band", rewritten=1)}
+    assert watched(tmp_path, exchanges=halves, interruptions=[], written=written) == []
+    assert watched(tmp_path, exchanges=halves, interruptions=[]) == [Rule.AGAIN]
+
+
+def test_what_nothing_was_sent_of_may_stay_under_its_former_name(tmp_path):
+    written = Written(SHA256, SIZE, tmp_path, {"a"}, "band")
+    written.named({tmp_path, Path("/former")}, [])
+    left = {"state": "pending", "file": "/former", "total": 7, "bytes": 0, "file_state": "gone"}
+    joined = Exchange(1, "POST", "/files/", JOIN, 0, None, 13, status=201)
+    changes = {"exchanges": [patch(11, 0, SIZE), joined], "is_live": True, "written": {SHA256: written}}
+    assert watched(tmp_path, uploads=[left], **changes) == []
+    for change in ({"bytes": 1}, {"file": "/other"}, {"file_state": "present"}):
+        assert watched(tmp_path, uploads=[left | change], **changes) == [Rule.STATE]
+
+
+def test_something_must_be_sent_while_it_is_made(tmp_path):
+    joined = Exchange(1, "POST", "/files/", JOIN, 0, None, 13, status=201)
+    whole = patch(11, 0, SIZE)
+    assert watched(tmp_path, exchanges=[whole], is_live=True) == [Rule.LIVE]
+    assert watched(tmp_path, exchanges=[whole, joined], is_live=True) == []
 
 
 def test_a_form_is_sent_again_after_an_interruption_only(tmp_path):

@@ -14,6 +14,7 @@ SECOND = b"PATCH /files/1 HTTP/1.1\r\nHost: a\r\nUpload-Offset: 12\r\nContent-Le
 OFFSET = b"HEAD /files/1 HTTP/1.1\r\nHost: a\r\n\r\n"
 FINALIZE = b"POST /api/uploads/finalize HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
 FORM = b"POST /api/uploads.php?ui=json HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n123"
+JOIN = b"POST /files/ HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nUpload-Concat: final;/files/1 /files/2\r\n\r\n"
 REQUESTS = CREATION + FIRST + SECOND + OFFSET + FINALIZE + FORM
 
 ANSWERS = (
@@ -53,6 +54,13 @@ def test_requests_are_found_at_every_split():
             (wire.FORM, None, 3),
         ]  # fmt: skip
         assert ends == [e.kind for e in found]
+
+
+def test_what_joins_uploads_is_no_creation():
+    for value, kind in ((b"final;/files/1 /files/2", wire.JOIN), (b"partial", wire.CREATION)):
+        head = CREATION.replace(b"Upload-Length: 20", b"Upload-Concat: " + value)
+        (segment,) = wire.Requests(0, deque()).feed(head)
+        assert segment.exchange.kind == kind
 
 
 def test_answers_are_found_at_every_split():

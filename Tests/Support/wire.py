@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 MAX_HEAD_BYTES = 64 << 10
 
-CREATION, OFFSET, PATCH, FINALIZE, FORM, OTHER = "creation", "offset", "patch", "finalize", "form", "other"
+CREATION, OFFSET, PATCH, FINALIZE, FORM, JOIN, OTHER = "creation", "offset", "patch", "finalize", "form", "join", "other"
 KINDS = (CREATION, OFFSET, PATCH, FINALIZE)
-"""What a request of a tus upload is for: POST to /files/, HEAD, PATCH, POST to …/finalize. A form is GigHive's multipart."""
+"""What a request of a tus upload is for: POST to /files/, HEAD, PATCH, POST to …/finalize. A form is GigHive's multipart, and
+a join makes one upload of others (concatenation)."""
 
 
 class NotHTTP(Exception):
@@ -241,6 +242,8 @@ def parse_request(connection: int, lines: list[bytes]) -> Exchange:
         raise NotHTTP(str(problem)) from None
     path = words[1].partition("?")[0]
     kind = kind_of(words[0], path)
+    if kind == CREATION and fields.get(b"upload-concat", b"").startswith(b"final;"):
+        kind = JOIN
     exchange = Exchange(connection, words[0], words[1], kind, length, 0 if kind == CREATION else offset)
     exchange.upload = path if kind == PATCH else ""
     return exchange

@@ -137,10 +137,16 @@ int32_t shim_path_of(int32_t descriptor, char *path, size_t size) {
 int64_t shim_written_length(int32_t descriptor, int64_t size) {
     // ENXIO: only a hole is behind it.
     if (size <= 0 || lseek(descriptor, size - 1, SEEK_DATA) >= 0 || errno != ENXIO) return size;
-    off_t hole = 0, data;
-    while ((data = lseek(descriptor, hole, SEEK_DATA)) >= 0)
-        if ((hole = lseek(descriptor, data, SEEK_HOLE)) < 0) return size;
-    return errno == ENXIO ? hole : size;
+    off_t written = 0, hole = size - 1, data;
+    // Something was written between the two. In halves, because a file can have a million holes.
+    while ((data = lseek(descriptor, written, SEEK_DATA)) >= 0) {
+        off_t middle = data + (hole - data) / 2, later = lseek(descriptor, middle, SEEK_DATA);
+        if (later >= 0) data = later;
+        else if (errno == ENXIO) hole = middle;
+        else return size;
+        if ((written = lseek(descriptor, data, SEEK_HOLE)) < 0) return size;
+    }
+    return errno == ENXIO ? written : size;
 }
 
 int64_t shim_monotonic_milliseconds(void) {

@@ -194,7 +194,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile, secret
+    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile, secret, openFile
   }
 
   package let hash: UInt64
@@ -225,6 +225,13 @@ package struct IndexKey: Equatable, Sendable {
     return IndexKey(
       .file, [Array(record.destination.endpoint.utf8), Array(identity.edges.utf8)],
       numbers: contentNumbers(identity) + [identity.device, identity.inode])
+  }
+
+  /// The unfinished upload of the same file on disk, whatever its name, content and event: it may grow.
+  static func openFile(_ record: UploadRecord) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .openFile, [Array(record.destination.endpoint.utf8)], numbers: [identity.device, identity.inode])
   }
 
   /// The upload of a file with the same name and content, possibly on another disk, whatever its event.

@@ -247,7 +247,7 @@ package struct RecordedDelivery: Equatable, Sendable {
 
 extension UploadRecord {
   /// The most keys in ``indexKeys``.
-  package static let indexKeyCount = 5
+  package static let indexKeyCount = 6
 
   /// The keys of the record: of its upload, and as long as it is open, of its file whatever the destination.
   package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
@@ -255,9 +255,11 @@ extension UploadRecord {
   /// The keys by which unfinished uploads of the same file are found, to whatever destination.
   package var fileKeys: [IndexKey] { [.anyPath(file.path)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
 
-  /// Of its file and content, of its path as long as it is open, and of the recording that it can delete.
+  /// Of its file and content, of its path and of the file whatever its content as long as it is open, and of the recording that it can delete.
   private var uploadKeys: [IndexKey] {
-    guard let delivery else { return [.path(self), .file(self), .content(self)] }
+    guard let delivery else {
+      return [.path(self), .file(self), .content(self)] + (file.identity.hasStableInode ? [.openFile(self)] : [])
+    }
     var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys(delivery)
     if let assetID = delivery.assetID, delivery.deleteToken != nil {
       keys.append(.asset(assetID, endpoint: destination.endpoint))
@@ -279,8 +281,8 @@ extension UploadRecord {
   package enum Match: Equatable {
     /// The same path, or the same file on the disk and unchanged.
     case same
-    /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
-    /// missing at its path.
+    /// A file with the same name and content, possibly on another disk, or one that was sent while it was made and has another name now. It
+    /// is the same upload if the file of `previous` is missing at its path.
     case moved
     /// The file at this path has been written since it was delivered, with the same size and edges, as by a camera that writes its card
     /// again. A SHA-256 tells whether it has the same content.
@@ -301,6 +303,7 @@ extension UploadRecord {
   private func matchOfAnyEvent(with previous: UploadRecord) -> Match? {
     guard previous.destination.endpoint == destination.endpoint else { return nil }
     if previous.file.path == file.path, previous.phase != .delivered { return .same }
+    if isMade(of: previous) { return .moved }
     // A file that has changed since its delivery is another recording.
     if let change = file.identity.change(since: previous.file.identity) {
       let isRewritten = change == .modificationTime && previous.file.path == file.path
@@ -310,6 +313,13 @@ extension UploadRecord {
     if file.identity.isSameFile(as: previous.file.identity) { return .same }
     let names = [previous, self].map { $0.file.path.lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
+  }
+
+  /// Whether it is of a file that was sent while it was made: what was sent is compared with it, so that it may have grown.
+  private func isMade(of previous: UploadRecord) -> Bool {
+    guard previous.unfinished?.isGrowing ?? false, !file.isReplaced(since: previous.file) else { return false }
+    return file.identity.isSameFile(as: previous.file.identity)
+      && file.identity.change(since: previous.file.identity) != nil
   }
 
   /// How certain it is that this file, which matches a delivered one, has the content that was delivered.

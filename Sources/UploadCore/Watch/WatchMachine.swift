@@ -319,8 +319,6 @@ package struct WatchMachine: Sendable {
 
   private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
 
-  private var growingCount: Int { candidates.reduce(0) { $1.isGiven && $1.isGrowing ? $0 + 1 : $0 } }
-
   /// Whether the worker can take another file. Files that only wait for the server do not take the place of others.
   private var hasRoom: Bool {
     let waiting = candidates.reduce(0) { $1.phase == .given(hasStarted: false) ? $0 + 1 : $0 }
@@ -331,12 +329,16 @@ package struct WatchMachine: Sendable {
   private func best(_ now: Int64) -> Int? {
     var order = settings.order
     if health.isPaused { order = .smallest }
+    let made = candidates.filter { $0.isGiven && $0.isGrowing }
     var best: Int?
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
+      // It has got another name while it was made, and is sent as it was called before.
+      let identity = candidates[index].file.seen.identity
+      if made.contains(where: { $0.file.seen.identity.isSameFile(as: identity) }) { continue }
       // One at a time, when nothing is sent.
       if candidates[index].isComparison, givenCount > 0 { continue }
       // One place is for what is finished.
-      if candidates[index].isGrowing, settings.jobs > 1, growingCount >= settings.jobs - 1 { continue }
+      if candidates[index].isGrowing, settings.jobs > 1, made.count >= settings.jobs - 1 { continue }
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
       best = index
     }

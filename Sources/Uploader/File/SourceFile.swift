@@ -20,6 +20,9 @@ final class SourceFile {
   private var unchangedAt: StatusTime
   /// Whether every later write changes that time, which advances in steps of some milliseconds.
   private var isConclusive: Bool
+  /// How many bytes at its end were never written: a recorder has reserved their space, or lost them in a power cut. 0 if the file system
+  /// cannot tell.
+  private(set) lazy var unwrittenTail = max(0, statusAtOpen.size - shim_written_length(descriptor, statusAtOpen.size))
 
   /// Whether a program writes to it now.
   func writers() -> FileWriters { FileWriters(of: descriptor) }
@@ -90,9 +93,13 @@ final class SourceFile {
     isConclusive = unchangedAt.isPast
   }
 
-  /// How many bytes at its end were never written: a recorder has reserved their space, or lost them in a power cut. 0 if the file system
-  /// cannot tell.
-  var unwrittenTail: Int64 { size - shim_written_length(descriptor, size) }
+  /// For its user, if nobody ever wrote its end. A shorter one is the rest of a block.
+  var unwrittenWarning: String? {
+    let shortest: Int64 = 64 << 10
+    guard unwrittenTail >= shortest else { return nil }
+    return PrintableText.line(path.text) + ": its last " + SizeText.short(unwrittenTail)
+      + " were never written (a power cut, or a program that reserves space). They are sent as zeros."
+  }
 
   /// It will be read from start to end.
   func adviseReading() { shim_advise_sequential(descriptor) }
@@ -156,6 +163,8 @@ final class SourceFile {
   func identity(
     using space: UnsafeMutableRawBufferPointer, on kind: FileSystem.Kind = .stable
   ) throws(UploadError) -> FileIdentity {
+    // Where a file system knows it, what was read of reserved space looks as if it had been written.
+    if kind == .stable { _ = unwrittenTail }
     let digest = try Digest(.sha256)
     let length = min(Int64(Limits.edgeLength), size)
     // The edges of a short file overlap or are the same.

@@ -193,8 +193,11 @@ extension LockedRecord {
       previous.unfinished?.forget()
     }
     var superseded = previous.unfinished?.formerURL
-    if wasBegun, let changed, !(previous.unfinished?.isGrowing ?? false) {
-      guard request.upload == nil else { throw changed }
+    let isLive = request.endsUnchangedForMilliseconds != nil
+    // Of a recording that is sent while it is made, each part is compared, and before the first part there is nothing to lose.
+    let mayHaveGrown = previous.unfinished?.isGrowing ?? false || isLive && previous.remote == nil
+    if wasBegun, let changed, !mayHaveGrown {
+      guard request.upload == nil || isLive else { throw changed }
       superseded =
         supersede(
           &previous, own.file.identity, changed, request, isUsable: temporary == nil, in: search.directory)

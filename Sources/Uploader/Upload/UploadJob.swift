@@ -361,15 +361,12 @@ final class UploadJob: Steppable {
 
   private func warn(of file: SourceFile) {
     if case .sending = growth { return }
-    let name = PrintableText.line(request.file.lastComponent)
     if case .ended = growth, file.isRemoved {
+      let name = PrintableText.line(request.file.lastComponent)
       shared.configuration.warnings?(name + ": was removed while it was being made. It is sent nevertheless.")
     }
-    let length = file.unwrittenTail
-    guard length > 0, growth != nil || record?.record.remote == nil else { return }
-    shared.configuration.warnings?(
-      name + ": nothing was ever written to its last "
-        + SizeText.short(length) + ", for example because of a power cut. They are sent as zeros.")
+    guard growth != nil || record?.record.remote == nil, let warning = file.unwrittenWarning else { return }
+    shared.configuration.warnings?(warning)
   }
 
   /// Nothing is sent, because the recording was delivered before.

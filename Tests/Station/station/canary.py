@@ -13,7 +13,7 @@ from typing import Callable
 
 from line import RESET, Conduct, Point, Trouble
 
-from .plan import REMOVE, KEEP, MIB, MOVE, RELOAD, Attempt, Plan, Receiver, UploadPlan, WatchPlan
+from .plan import REMOVE, KEEP, MIB, MOVE, RELOAD, Attempt, LivePlan, Plan, Receiver, UploadPlan, WatchPlan
 from .rules import Finding, Rule
 from .watch import WatchRound
 
@@ -59,6 +59,15 @@ class CalmWatch(WatchPlan):
         super().__init__(seed=7, recordings=12, pause=0.01, patience=8.0)
         self.receiver = Receiver(is_spooling=False, checksums=False, creation_with_upload=False)
         self.strikes, self.troubles, self.removals = [RELOAD], 0, [KEEP, REMOVE, MOVE]
+
+
+class CalmLive(LivePlan):
+    """The same with recorders."""
+
+    def __init__(self):
+        super().__init__(seed=7, recordings=4, pause=0.01, patience=8.0)
+        self.receiver = Receiver(is_spooling=False, checksums=False, creation_with_upload=False)
+        self.strikes, self.troubles, self.removals = [], 0, [KEEP, KEEP, KEEP]
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,7 @@ CANARIES = [
     Canary("gives up without a reason", {Rule.NO_REASON}, '[ -e "$HOME/tried" ] || { touch "$HOME/tried"; exit 4; }'),
     Canary("is careless", {Rule.OUTPUT, Rule.SECRET, Rule.EXIT_CODE, Rule.STATE},
            'echo here we go; cp "$HOME/../password" "$HOME/notes"; "$program" "$@" && exit 1', listed="exit 0"),
+    Canary("waits for the end of what is being made", {Rule.LIVE}, 'sed -i /live/d "$HOME/../watch.conf"', plan=CalmLive),
     Canary("never says that it has delivered", {Rule.DELIVERY}, '"$program" "$@" > "$HOME/out"; exit 1'),
 ]  # fmt: skip
 

@@ -6,12 +6,13 @@ import random
 from dataclasses import dataclass, field, replace
 
 from line import CLOSE, HALF_CLOSE, RESET, RESET_CLIENT, RESET_SERVER, STALL, SWALLOW, Conduct, Point, Trouble
-from wire import FORM, KINDS
+from wire import FORM, JOIN, KINDS
 
 MIB = 1 << 20
 FILE_BYTES = 64 * MIB
-WATCHES_EVERY = 10
-"""Seeds that this divides have a watcher; the others upload one file."""
+EVERY = 10
+"""Of so many seeds one has a watcher, and one a watcher of recordings that grow; the others upload one file."""
+LIVE_AT = 5
 
 STALL_TIMEOUT_SECONDS = 2.0
 """What the program is started with. A stall of the line is either clearly shorter or clearly longer."""
@@ -141,7 +142,7 @@ class Plan:
         roll = dice.random()
         if roll < 0.6:
             return Point(int(self.size * dice.uniform(*reach) ** 1.3))
-        kind = dice.choices(self._kinds, (3, 2, 3, 4, 4)[: len(self._kinds)])[0]
+        kind = dice.choices(self._kinds, (3, 2, 3, 4, 4, 4)[: len(self._kinds)])[0]
         if roll < 0.75:
             return Point(dice.choice((0, 1, None, dice.randint(1, 300_000))), kind)
         return Point(dice.choice((0, 0, 1, dice.randint(2, 200), None)), kind, is_answer=True)
@@ -201,6 +202,10 @@ class WatchPlan(Plan):
     """The mean pause of a writer, in seconds."""
     patience: float = 150.0
     """How long it may take, after the last trouble, until everything is delivered."""
+    live: bool = False
+    """Whether recordings are sent while they are made (`--live`); then every other one is large and made by a recorder."""
+    strike_seconds: tuple[float, float] = (0.3, 1.2)
+    """The pause before something happens: the shortest and the longest."""
     strikes: list[str] = field(init=False)
     """What happens, one after the other. A recording whose worker dies three times is set aside, so that this happens twice."""
     removals: list[str] = field(init=False)
@@ -213,5 +218,23 @@ class WatchPlan(Plan):
         self.strikes = [KILL_WATCHER, KILL_WATCHER, KILL_WORKER, KILL_WORKER, RESTART, FAIL_LINE, RELOAD, RELOAD, RELOAD]
         dice.shuffle(self.strikes)
         self.troubles = dice.randint(4, 10)
-        first = self.seed // WATCHES_EVERY  # so that two rounds have them all
+        first = self.seed // EVERY  # so that two rounds have them all
         self.removals = [REMOVALS[(first + number) % len(REMOVALS)] for number in range(3)]
+
+
+@dataclass
+class LivePlan(WatchPlan):
+    """A watcher that sends recordings while they are made."""
+
+    size: int = 24 * MIB
+    recordings: int = 20
+    live: bool = True
+    strike_seconds: tuple[float, float] = (0.8, 2.2)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._kinds = (*KINDS, FORM, JOIN)
+
+
+def plan_of(seed: int) -> Plan:
+    return {0: WatchPlan, LIVE_AT: LivePlan}.get(seed % EVERY, UploadPlan)(seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Iterator
 
 from line import STALL, Interruption
-from wire import FORM, Exchange
+from wire import FORM, JOIN, Exchange
 
 from .plan import REMOVE, KEEP, MIB, MOVE, RELOAD
 
@@ -38,6 +38,7 @@ class Rule(Enum):
     REMOVED = "a recording was removed before the server had it, or though nobody asked for it"
     PLACE = "a delivered recording is not where it should be"
     AGAIN = "sent again"
+    LIVE = "nothing was sent while it was made"
     EXIT_CODE = "exit code"
     NO_REASON = "gave up without a reason"
     HANG = "hangs"
@@ -73,6 +74,18 @@ class Written:
     """False for one that its writer has gone on with: it may have been delivered as it was."""
     removal: str = ""
     """What becomes of it after its delivery (plan.REMOVALS)."""
+    rewritten: int = 0
+    """How often its recorder has written something again that may have been sent before."""
+    stems: set[str] = field(default_factory=set)
+    """All its names without their extensions: an upload can have begun under any of them."""
+    formers: set[str] = field(default_factory=set)
+    """Paths that it had before."""
+
+    def named(self, paths: set[Path], labels: list[str]) -> None:
+        """It has other paths, or is sent with other labels now."""
+        self.stems |= {path.stem for path in paths}
+        self.formers |= {str(path) for path in paths} - {str(self.path)}
+        self.labels |= {label.format(stem=stem) for label in labels for stem in self.stems}
 
     @property
     def goes(self) -> bool:
@@ -114,6 +127,11 @@ class Traffic:
         return sorted(carriers, key=lambda exchange: (exchange.sent, exchange.began))
 
     @property
+    def joins(self) -> int:
+        """How often the server has made a recording of the parts that were sent while it was made."""
+        return sum(exchange.kind == JOIN and exchange.status == 201 for exchange in self.exchanges)
+
+    @property
     def server_failures(self) -> int:
         """Requests that carried bytes of a recording and were answered by 5xx: they are interruptions, too."""
         return sum((exchange.status or 0) >= 500 for exchange in self.carriers)
@@ -137,6 +155,8 @@ class Observation:
     traffic: Traffic = field(default_factory=Traffic)
     outages: list[tuple[float, float]] = field(default_factory=list)
     """When the server was down."""
+    is_live: bool = False
+    """Whether recordings were to be sent while they were made."""
     uploads: list[dict] = field(default_factory=list)
     """What `list` says of each upload."""
     moved: set[str] = field(default_factory=set)
@@ -169,6 +189,12 @@ def judge_watch(seen: Observation) -> list[Finding]:
     # An attempt at what its writer has gone on with may have failed.
     outdated = {(str(each.path), each.size) for each in seen.written.values() if not each.is_required}
     left = [upload for upload in seen.uploads if upload["state"] != "delivered" and (upload["file"], upload["total"]) not in outdated]
+    if seen.is_live:
+        # What was begun and killed before a byte was sent does not find a file that has grown and got another name.
+        formers = {former for each in seen.written.values() for former in each.formers}
+        left = [upload for upload in left if upload["file"] not in formers or upload["bytes"] or upload["file_state"] != "gone"]
+    if seen.is_live and not seen.traffic.joins:
+        found.append(Finding(Rule.LIVE, f"{len(seen.recordings)} recordings, and none was made of parts"))
     return found + [Finding(Rule.STATE, f"`list` says {upload}") for upload in left]
 
 
@@ -284,7 +310,9 @@ def judge_bytes(seen: Observation, is_one_upload: bool) -> list[Finding]:
     listed = {recording["sha256"] for recording in seen.recordings}
     # What its writer has gone on with while it was being sent is no longer of use.
     outdated = [each for each in seen.written.values() if not each.is_required and each.sha256 not in listed]
-    if again > allowances * CHUNK_BYTES + sum(each.size for each in outdated):
+    # A part that its recorder writes again is sent again.
+    rewritten = sum(each.rewritten for each in seen.written.values()) * CHUNK_BYTES
+    if again > allowances * CHUNK_BYTES + sum(each.size for each in outdated) + rewritten:
         found.append(Finding(Rule.AGAIN, f"{again} bytes in all, {allowances} interruptions allow {allowances * CHUNK_BYTES}"))
     if again < 0 and seen.recordings:
         found.append(Finding(Rule.WIRE, f"{-again} bytes did not pass the line"))

@@ -45,7 +45,9 @@ def line(outcome: Outcome) -> str:
 def table(outcomes: list[Outcome], seconds: float) -> str:
     uploads = [outcome for outcome in outcomes if not outcome.watches]
     passed = sum(not outcome.findings for outcome in outcomes)
-    rows = {"rounds": f"{len(outcomes)}, {len(outcomes) - len(uploads)} of them with a watcher; {passed} passed, {seconds:.0f} s"}
+    live = sum(outcome.seen.is_live for outcome in outcomes)
+    watched = f"{len(outcomes) - len(uploads)} of them with a watcher, of which {live} send what is being made"
+    rows = {"rounds": f"{len(outcomes)}, {watched}; {passed} passed, {seconds:.0f} s"}
     if uploads:
         starts = [len(outcome.seen.starts) for outcome in uploads]
         rows["starts a delivery, without a watcher"] = f"{mean(starts):.1f} in the mean, {max(starts)} at most"

@@ -53,7 +53,7 @@ class WatchRound:
         self._configuration = folder / "watch.conf"
         self.watcher = Watcher(self.program, self._configuration)
         self.register = Register()
-        self.seen = Observation()
+        self.seen = Observation(is_live=plan.live)
         self._gone: set[str] = set()
         self._reloads = 0
 
@@ -95,20 +95,21 @@ class WatchRound:
     @property
     def figures(self) -> dict[str, int]:
         ways = {f"recordings {way}": count for way, count in sorted(self.register.ways.items())}
-        return {**ways, "recordings removed after the delivery": len(self._gone)}
+        joined = {"recordings joined from parts": self.seen.traffic.joins} if self.plan.live else {}
+        return {**ways, **joined, "recordings removed after the delivery": len(self._gone)}
 
     def _write_and_strike(self) -> None:
         """All strikes in their order, spread over the time that the writers need."""
         plan = self.plan
         writers = [
             Writer(number, len(range(number, plan.recordings, WRITERS)), plan.dice(f"writer {number}"), self.sections,
-                   self.register, plan.pause)
+                   self.register, plan.pause, plan.live)
             for number in range(WRITERS)
         ]  # fmt: skip
         for writer in writers:
             writer.start()
         for strike in plan.strikes:
-            self._pass(self._dice.uniform(0.3, 1.2))
+            self._pass(self._dice.uniform(*plan.strike_seconds))
             self.line.say(strike)
             getattr(self, "_" + strike.replace(" ", "_"))()
         for writer in writers:
@@ -172,6 +173,7 @@ jobs = 4
 threshold = {THRESHOLD}
 retry-max-delay = 1s
 stall-timeout = {STALL_TIMEOUT_SECONDS:g}s
+{"live = yes" if self.plan.live else ""}
 """
         new = self._configuration.with_suffix(".new")
         new.write_text("\n".join([top, *(section.configuration() for section in sections)]))

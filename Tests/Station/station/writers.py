@@ -20,6 +20,8 @@ THRESHOLD = 250_000
 LARGE_SIZES = (9 * MIB, 18 * MIB)
 """More than an interruption may cost."""
 LARGE_SHARE = 0.06
+LIVE_SIZES = (18 * MIB, 36 * MIB)
+"""From 20 MiB on, a recording is sent while it is made."""
 DIRECTORIES = ("", "stage", "stage/left", "stage/right", "booth/2026/november")
 SETTLE_SECONDS = 1.0
 
@@ -56,10 +58,13 @@ class Register:
         self.found: list[Finding] = []
         self.ways: Counter[str] = Counter()
 
-    def add(self, section: Section, content: bytes, path: Path, is_required: bool = True) -> Written:
-        labels = {label.format(stem=path.stem) for label in section.labels}
+    def add(
+        self, section: Section, content: bytes, path: Path, is_required: bool = True, rewritten: int = 0, former: Path | None = None
+    ) -> Written:
+        """former: what its name was while it was made."""
         digest = hashlib.sha256(content).hexdigest()
-        written = Written(digest, len(content), path, labels, section.event, is_required, section.removal)
+        written = Written(digest, len(content), path, set(), section.event, is_required, section.removal, rewritten)
+        written.named({path, former or path}, section.labels)
         with self._lock:
             self._written[digest] = written
         return written
@@ -71,8 +76,8 @@ class Register:
                 written.path.rename(target)
             except FileNotFoundError:
                 return
-            written.path = target
-            written.labels |= {label.format(stem=target.stem) for label in section.labels}
+            former, written.path = written.path, target
+            written.named({former, target}, section.labels)
             self.ways["renamed"] += 1
 
     def relabelled(self, section: Section) -> None:
@@ -80,7 +85,7 @@ class Register:
         with self._lock:
             for written in self._written.values():
                 if written.path.is_relative_to(section.tree):
-                    written.labels.add(section.labels[-1].format(stem=written.path.stem))
+                    written.named(set(), section.labels[-1:])
 
     def missing(self) -> list[Written]:
         """Those that are no longer where their writer left them."""
@@ -96,9 +101,10 @@ class Register:
 class Writer(threading.Thread):
     """Makes `count` recordings, one after the other."""
 
-    def __init__(self, number: int, count: int, dice: random.Random, sections: list[Section], register: Register, pause: float):
+    def __init__(self, number: int, count: int, dice: random.Random, sections: list[Section], register: Register, pause: float,
+                 live: bool = False):  # fmt: skip
         super().__init__(daemon=True)
-        self._number, self._count, self._pause = number, count, pause
+        self._number, self._count, self._pause, self._live = number, count, pause, live
         self._random, self._sections, self._register = dice, sections, register
         self.failure: BaseException | None = None
 
@@ -112,8 +118,11 @@ class Writer(threading.Thread):
     def _make(self, index: int) -> None:
         ways = [self._in_place, self._under_another_name, self._moved_in, self._in_a_new_directory, self._continued]
         way, section = self._random.choice(ways), self._random.choice(self._sections)
+        sizes = LARGE_SIZES if self._random.random() < LARGE_SHARE else SIZES
+        if self._live and index % 2 == 0:
+            way, sizes = self._by_a_recorder, LIVE_SIZES
         self._register.ways[way.__name__.strip("_").replace("_", " ")] += 1
-        content = self._random.randbytes(self._random.randint(*(LARGE_SIZES if self._random.random() < LARGE_SHARE else SIZES)))
+        content = self._random.randbytes(self._random.randint(*sizes))
         target = section.tree / self._random.choice(DIRECTORIES) / f"set-{self._number}-{index}.wav"
         target.parent.mkdir(parents=True, exist_ok=True)
         written = way(section, content, target)
@@ -171,3 +180,72 @@ class Writer(threading.Thread):
         (source / "deep" / target.name).write_bytes(content)
         source.rename(target.parent / source.name)
         return self._register.add(section, content, target.parent / source.name / "deep" / target.name)
+
+    def _by_a_recorder(self, section: Section, content: bytes, target: Path) -> Written:
+        """Appends, writes something again now and then, and its head at the end. Some reserve space, some are killed, some close
+        the file and continue it, and some files are renamed meanwhile."""
+        dice, first = self._random, target
+        recorder = Recorder(target, reserved=len(content) + 3 * MIB if section.renames and dice.random() < 0.25 else 0)
+        is_killed, stops = dice.random() < 0.25, dice.random() < 0.2
+        end = dice.randrange(len(content) // 4, len(content)) if is_killed else len(content)
+        while recorder.length < end:
+            recorder.append(content[recorder.length : min(end, recorder.length + dice.randint(MIB // 4, 3 * MIB))])
+            time.sleep(dice.choice([0.01, *[self._pause] * 4, 3 * self._pause, 1.5 * SETTLE_SECONDS]))
+            if dice.random() < 0.08:
+                recorder.rewrite(dice.randrange(recorder.length), dice.randbytes(1))
+            if dice.random() < 0.01 and section.renames:
+                target = recorder.path = target.rename(target.with_name(f"meanwhile-{target.name}"))
+            if stops and recorder.length > end // 2:
+                stops = False
+                half = self._register.add(section, recorder.content(), target, is_required=False)
+                recorder.close()
+                time.sleep(dice.choice([0.3, 1.1, 1.5, 2.5]) * SETTLE_SECONDS)
+                try:
+                    recorder.reopen()
+                except FileNotFoundError:
+                    # It was delivered and removed.
+                    half.is_required, half.rewritten = True, recorder.rewritten
+                    return half
+        if not is_killed:
+            recorder.finish(dice.randbytes(44))
+        written = self._register.add(section, recorder.content(), target, rewritten=recorder.rewritten, former=first)
+        if recorder.close() == 0:
+            self._register.found.append(Finding(Rule.REMOVED, f"{target}, while its recorder had it open"))
+        self._register.ways["by a recorder that was killed"] += is_killed
+        return written
+
+
+class Recorder:
+    """A file that grows."""
+
+    def __init__(self, path: Path, reserved: int):
+        self.path, self.length, self.rewritten = path, 0, 0
+        self._file = path.open("w+b", buffering=0)
+        if reserved:
+            os.posix_fallocate(self._file.fileno(), 0, reserved)
+
+    def append(self, content: bytes) -> None:
+        os.pwrite(self._file.fileno(), content, self.length)
+        self.length += len(content)
+
+    def rewrite(self, offset: int, content: bytes) -> None:
+        os.pwrite(self._file.fileno(), content, offset)
+        self.rewritten += 1
+
+    def finish(self, head: bytes) -> None:
+        """Gives back what it has reserved."""
+        os.pwrite(self._file.fileno(), head, 0)
+        os.ftruncate(self._file.fileno(), self.length)
+
+    def content(self) -> bytes:
+        """With what is reserved and not written, as zeros."""
+        return os.pread(self._file.fileno(), os.fstat(self._file.fileno()).st_size, 0)
+
+    def close(self) -> int:
+        """How many names the file has."""
+        links = os.fstat(self._file.fileno()).st_nlink
+        self._file.close()
+        return links
+
+    def reopen(self) -> None:
+        self._file = self.path.open("r+b", buffering=0)

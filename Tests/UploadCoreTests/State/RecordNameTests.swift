@@ -89,6 +89,20 @@ struct RecordMatchTests {
     }
   }
 
+  @Test func aFileThatWasRenamedWhileItWasMadeIsTheSameIfItIsNoMoreUnderItsFormerName() {
+    var made = UnfinishedUpload()
+    made.parts = UploadedParts(growing: "token")
+    func match(_ file: FileIdentity) -> UploadRecord.Match? {
+      self.match { ($0.file.path, $0.file.identity, $0.state) = ("/r/other.wav", file, .unfinished(made)) }
+    }
+    let shorter = identity(size: 200, seconds: 1, edges: "x")
+    #expect(match(shorter) == .moved && match(identity()) == .same)
+    #expect(match(identity(inode: 3, size: 200)) == nil && match(identity(device: 2, size: 200)) == nil)
+    // The server has all of it.
+    made.remote = RemoteUpload(url: "https://hive/files/1", isWhole: true)
+    #expect(match(shorter) == nil)
+  }
+
   @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
     let elsewhere: LocalPath = "/media/usb1/set.wav"
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2)) } == .moved)

@@ -62,15 +62,27 @@ struct WatchLiveTests {
   }
 
   @Test mutating func onePlaceIsForWhatIsFinished() {
-    for path: [UInt8] in [[1], [2]] { machine.noteInspection(path, .file(file(long)), now: 0) }
-    let first = offered([1], file(long), until: 2000)
+    for path: [UInt8] in [[1], [2]] { machine.noteInspection(path, .file(file(long + Int64(path[0]))), now: 0) }
+    let first = offered([1], file(long + 1), until: 2000)
     machine.handle(WorkerEvent(.start, path: [1]), now: 2000, unixSeconds: 0)
-    let second = offered([2], file(long), until: 60_000, from: 2000)
+    let second = offered([2], file(long + 2), until: 60_000, from: 2000)
     #expect(first != nil && second == nil)
     machine.noteInspection([3], .file(file(7, .noWriter)), now: 60_000)
     machine.noteInspection([2], .nothing, now: 60_000)
     let third = offered([3], file(7, .noWriter), until: 92_000, from: 60_000)
     #expect(third?.1?.seen?.identity.size == 7)
+  }
+
+  @Test mutating func underItsNewNameItIsNotSentAtTheSameTime() {
+    machine.noteInspection([1], .file(file(long)), now: 0)
+    let first = offered([1], file(long), until: 2000)
+    machine.handle(WorkerEvent(.start, path: [1]), now: 2000, unixSeconds: 0)
+    machine.noteInspection([2], .file(file(long, .noWriter)), now: 2000)
+    let second = offered([2], file(long, .noWriter), until: 60_000, from: 2000)
+    #expect(first != nil && second == nil)
+    machine.handle(WorkerEvent(.delivered(assetID: nil, size: long), path: [1]), now: 60_000, unixSeconds: 0)
+    let third = offered([2], file(long, .noWriter), until: 60_001, from: 60_000)
+    #expect(third != nil)
   }
 
   @Test mutating func whatFailsForAReasonOfItsOwnIsSentWhenItHasEnded() {

@@ -29,11 +29,41 @@ struct SourceFileTests {
     #expect(try openFile(path).unwrittenTail == Int64(block))
     directory.overwrite([0], in: "file", at: 4 * block - 1)
     #expect(try openFile(path).unwrittenTail == 0)
+  }
+
+  @Test func whatWasReadOfReservedSpaceIsStillUnwritten() throws {
+    let block = 65_536
     let reserved = directory.file("reserved", [1])
     let descriptor = open(reserved.text, O_RDWR)
     #expect(posix_fallocate(descriptor, 0, 4 * block) == 0)
     close(descriptor)
-    #expect(try openFile(reserved).unwrittenTail > Int64(3 * block))
+    let file = try openFile(reserved)
+    _ = try file.identity()
+    _ = try read(file, block, at: Int64(3 * block))
+    #expect(file.unwrittenTail > Int64(3 * block))
+  }
+
+  @Test func onlyAnUnwrittenEndOfSomeLengthIsTold() throws {
+    let block = 65_536
+    let path = directory.file("file", [UInt8](repeating: 1, count: block))
+    directory.truncate("file", to: 2 * block - 1)
+    #expect(try openFile(path).unwrittenWarning == nil)
+    directory.truncate("file", to: 2 * block)
+    #expect(
+      try openFile(path).unwrittenWarning == path.text + ": its last 65.5 kB were never written (a power cut, or a "
+        + "program that reserves space). They are sent as zeros.")
+  }
+
+  @Test func amongManyHolesTheLastIsFound() throws {
+    let block = 65_536
+    let path = directory.file("file", [])
+    directory.truncate("file", to: 1000 * block)
+    #expect(try openFile(path).unwrittenTail == Int64(1000 * block))
+    // Each byte takes a block of the file system.
+    for number in [900, 3, 700, 4, 5] + stride(from: 0, to: 600, by: 2) {
+      directory.overwrite([1], in: "file", at: (number + 1) * block - 1)
+    }
+    #expect(try openFile(path).unwrittenTail == Int64(99 * block))
   }
 
   // MARK: Opening

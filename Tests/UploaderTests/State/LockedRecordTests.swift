@@ -175,6 +175,16 @@ struct LockedRecordTests {
     #expect(bench.warnings.count == 1 && bench.warnings[0].hasSuffix("It is sent again from the start."))
   }
 
+  /// What is sent while it is made has grown when it has ended. What was begun as a whole starts over.
+  @Test(arguments: [false, true])
+  func aRecordingThatIsMadeMayHaveChanged(hasBegun: Bool) throws {
+    let previous = try leave { if !hasBegun { $0.unfinished?.remote = nil } }
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open(requiredID: previous.id) { $0.endsUnchangedForMilliseconds = 1000 }
+    #expect(kept.record.id == previous.id && kept.record.remote == nil && kept.record.file.identity.size == 200_001)
+    #expect(kept.superseded == (hasBegun ? previous.remote?.url : nil) && bench.warnings.count == (hasBegun ? 1 : 0))
+  }
+
   /// What had to be changed may have been the file.
   @Test func afterAFailureTheFileOfAFormMayHaveChanged() throws {
     let previous = try leave {
