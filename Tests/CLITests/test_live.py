@@ -62,6 +62,10 @@ def server(request, s3, tmp_path):
     server.stub.close()
 
 
+WHATEVER_SERVER = pytest.mark.parametrize("server", ["s3"], indirect=True)
+"""For what depends on the file and the process alone."""
+
+
 @pytest.fixture
 def send(program, server):
     def send(*arguments, file="a.wav", **options):
@@ -110,6 +114,7 @@ def test_what_the_recorder_writes_again_is_sent_again_alone(server, begin, end, 
     assert server.sent() == [2, 3, 4, 5, 3, 1]
 
 
+@WHATEVER_SERVER
 def test_a_recorder_that_pauses_is_waited_for(server, begin, end, recorder):
     running = begin(2)
     time.sleep(2.5)  # --settle passes twice.
@@ -213,6 +218,7 @@ def test_parts_outlast_a_change_of_the_file_without_live(server, send, recorder,
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == server.sent().count(3) == 1
 
 
+@WHATEVER_SERVER
 def test_a_link_to_a_recording_keeps_its_name(server, begin, recorder, program):
     (program.directory / "link.wav").symlink_to(recorder.path)
     running = begin(2, file="link.wav")
@@ -240,6 +246,7 @@ class Late:
         return getattr(self.file, name)
 
 
+@WHATEVER_SERVER
 def test_a_recording_that_gets_another_name_stays_the_same(server, begin, end, recorder, program):
     running = begin(2)
     recorder.path = recorder.path.rename(recorder.path.with_name("b.wav"))
@@ -248,6 +255,7 @@ def test_a_recording_that_gets_another_name_stays_the_same(server, begin, end, r
     assert only_record(program).document["file"] == str(recorder.path)
 
 
+@WHATEVER_SERVER
 def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder):
     running = begin(2)
     content = recorder.path.read_bytes()
@@ -257,6 +265,7 @@ def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder)
     assert server.stored() == {"a.wav": content} and "was removed while it was being made" in result.err
 
 
+@WHATEVER_SERVER
 def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
     running = begin(2)
@@ -267,6 +276,7 @@ def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     assert server.sent() == [2, 3, 1]
 
 
+@WHATEVER_SERVER
 @pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
 def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder, length):
     running = send()
@@ -277,12 +287,14 @@ def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder
     end(running)
 
 
+@WHATEVER_SERVER
 def test_an_empty_recording_is_none(send, recorder):
     recorder.end()
     result = send().wait()
     assert result.code == 3 and "is empty" in result.err
 
 
+@WHATEVER_SERVER
 def test_what_is_finished_is_sent_at_once(server, send, recorder):
     recorder.write(3 * PART)
     recorder.end()
@@ -291,6 +303,7 @@ def test_what_is_finished_is_sent_at_once(server, send, recorder):
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent()[0] == 1
 
 
+@WHATEVER_SERVER
 def test_the_end_of_the_program_ends_the_waiting(server, send, recorder, program):
     recorder.write(2 * PART + LAG)
     running = send()
@@ -315,6 +328,7 @@ def live(watch, server):
     return live
 
 
+@WHATEVER_SERVER
 def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
     watching = live("--after", "remove", "--trust-server", "--digest")
     recorders = [Recorder(rec / name) for name in ("a.wav", "b.wav")]
@@ -334,6 +348,7 @@ def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
     assert sorted(server.sent()) == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
+@WHATEVER_SERVER
 def test_a_watcher_that_is_killed_goes_on(server, live, rec, program):
     recorder = Recorder(rec / "a.wav")
     watching = live()

@@ -1,4 +1,4 @@
-"""`--live` to GigHive and to other tus servers. Each part is an upload of its own, which the server joins with the others.
+"""`--live` to GigHive and to other tus servers. Each part is an upload of its own, which the server joins with the others: Transcripts/tus/growing.txt.
 
 LIVE_ROUNDS=100 plays that many recordings with kills."""
 
@@ -75,16 +75,6 @@ def test_a_plain_server_has_it_too(hive, send_plainly, recorder, program):
     assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
 
 
-def test_what_the_recorder_writes_again_is_sent_again_alone(hive, send, recorder):
-    stub = hive()
-    running = begin(send, stub, recorder, 4)
-    recorder.rewrite(2 * PART + 77, 8)
-    recorder.end()
-    running.wait().check()
-    has(stub, recorder.path)
-    assert sent(stub) == recorder.path.stat().st_size + PART and stub.uploads == []
-
-
 def test_a_part_continues_after_a_kill(hive, send, recorder, program):
     stub = hive(f"patch/stall-after={3 * MIB}@1-1")
     recorder.write(2 * PART + LAG)
@@ -117,18 +107,7 @@ def test_kills_and_lost_connections_cost_no_byte(hive, send, recorder, seed):
     assert len(stub.uploads) <= kills + 8
 
 
-def test_gighive_joins_again_when_the_response_is_lost(hive, send, recorder):
-    stub = hive("join/lose-answer@1")
-    running = begin(send, stub, recorder, 2, retries=3)
-    recorder.end()
-    running.wait().check()
-    has(stub, recorder.path)
-    assert [request.kind for request in stub.requests].count("join") == 2
-    # The other one has no name that anybody knows: it expires.
-    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"]
-
-
-def test_a_plain_server_does_not(hive, send_plainly, recorder, program):
+def test_a_plain_server_joins_once_when_the_response_is_lost(hive, send_plainly, recorder, program):
     stub = hive("join/lose-answer@1")
     running = begin(send_plainly, stub, recorder, 2, retries=3)
     recorder.end()
