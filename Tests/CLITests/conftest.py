@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(ROOT / "Tests" / "Support"
 from certificates_forge import Forge
 from dav import DAVStub
 from hivestub import HiveStub, make_certificates
+from live import Recorder
 from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust, wait_until
 from records import only_record
 from s3 import S3Stub
@@ -349,6 +350,14 @@ def killed_by(program):
         stub.requests.clear()
 
     return killed_by
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    """Of `a.wav`."""
+    recorder = Recorder(tmp_path / "a.wav")
+    yield recorder
+    recorder.end()
 
 
 @pytest.fixture

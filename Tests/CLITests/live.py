@@ -1,6 +1,10 @@
 """Recorders, and what the record has of a recording that is sent while it is made."""
 
 import os
+import signal
+import subprocess
+import threading
+import time
 
 from records import read_record
 
@@ -25,6 +29,43 @@ class Recorder:
 
     def end(self):
         self.file.close()
+
+
+def record_among_kills(chance, recorder, send, is_stored, heal, disturb=lambda: None) -> tuple[int, int]:
+    """Sends a recording with `send` while it is made and `disturb` is called, with kills, and at last after `heal`.
+
+    Returns how many kills there were, and how often something was written again."""
+    kills, rewritten = 0, 0
+
+    def record():
+        nonlocal rewritten
+        for _ in range(chance.randrange(4, 14)):
+            recorder.write(chance.randrange(1, 6 * MIB))
+            if chance.random() < 0.3:
+                recorder.rewrite(chance.randrange(recorder.path.stat().st_size), 1)
+                rewritten += 1
+            disturb()
+            time.sleep(chance.random() / 5)
+        recorder.rewrite(0, 44)
+        recorder.path.with_name("new.wav").write_bytes(b"x")  # Others do not matter.
+        recorder.end()
+    recording = threading.Thread(target=record)
+    recording.start()
+    while recording.is_alive() or chance.random() < 0.5:
+        running = send(retries=3)
+        try:
+            running.process.wait(chance.random() * 2)
+        except subprocess.TimeoutExpired:
+            running.signal(signal.SIGKILL)
+            kills += 1
+        running.wait()
+        if is_stored():
+            break
+    recording.join()
+    heal()
+    if not is_stored():
+        send(retries=5).wait().check()
+    return kills, rewritten
 
 
 def saved(program) -> list[int]:

@@ -6,7 +6,7 @@ import signal
 import pytest
 from program import wait_until
 from records import only_record
-from uploads import PASSWORD, TUS, is_delivered, of_kind, sent
+from uploads import TUS, is_delivered, of_kind, sent
 
 SIZE = 5_000_000
 
@@ -15,10 +15,6 @@ SIZE = 5_000_000
 def hive(hive):
     """Stubs that do not wait for what will not come."""
     return lambda *faults, **options: hive(*faults, **{"finalize_delay_seconds": 0.05, "keep_body": 1 << 16, **options})
-
-
-def resume(program, *options, **more):
-    return program.run("resume", "--all", "--progress=none", *options, env=PASSWORD, **more)
 
 
 def test_the_call_names_the_upload_and_has_the_form(hive, upload, recording):
@@ -31,18 +27,6 @@ def test_the_call_names_the_upload_and_has_the_form(hive, upload, recording):
     assert (request.method, request.header("Content-Type")) == ("POST", "application/json")
     assert request.header("Accept") == "application/json"
     assert json.loads(request.body) == {"upload_id": item.upload_id, **form, "display_name": "Ann"}
-
-
-def test_a_refusal_leaves_the_upload_for_another_try(hive, upload, recording):
-    stub, file = hive("finalize/status=401"), recording(SIZE)
-    result = upload(stub, file, retries=3)
-    assert result.code == 6 and "401" in result.err, result
-    assert len(of_kind(stub, "finalize")) == 1
-    stub.set_faults()
-    stub._requests.clear()
-    assert upload(stub, file).code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == 0
 
 
 def test_a_name_that_the_server_refused_can_be_fixed_or_the_way_out_is_reported(hive, program, upload, recording):

@@ -7,12 +7,10 @@ import random
 import re
 import signal
 import socket
-import subprocess
-import threading
 import time
 
 import pytest
-from live import LAG, MIB, PART, Recorder, saved
+from live import LAG, MIB, PART, Recorder, record_among_kills, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
 from records import only_record
@@ -64,61 +62,72 @@ def server(request, s3, tmp_path):
     server.stub.close()
 
 
-@pytest.fixture
-def recorder(tmp_path):
-    recorder = Recorder(tmp_path / "a.wav")
-    yield recorder
-    recorder.end()
+WHATEVER_SERVER = pytest.mark.parametrize("server", ["s3"], indirect=True)
+"""For what depends on the file and the process alone."""
 
 
 @pytest.fixture
-def send(program):
-    def send(server, *arguments, file="a.wav", **options):
+def send(program, server):
+    def send(*arguments, file="a.wav", **options):
         return program.start("send", program.directory / file, *server.options, "--live", "--settle", "1s", *arguments,
                              env=server.env, **options)
     return send
 
 
-def test_all_but_the_first_part_arrives_while_it_is_made(server, send, recorder):
+@pytest.fixture
+def begin(server, send, recorder):
+    """Sends a recording whose parts from the second to the `last` one can be sent, until they are."""
+    def begin(last, *arguments, **options):
+        recorder.write(last * PART + LAG)
+        running = send(*arguments, **options)
+        wait_until(lambda: sorted(server.parts()) == list(range(2, last + 1)))
+        return running
+    return begin
+
+
+@pytest.fixture
+def end(server, recorder):
+    """Ends a recording, and returns the result when all of it was sent."""
+    def end(running):
+        recorder.end()
+        result = running.wait().check()
+        assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+        return result
+    return end
+
+
+def test_all_but_the_first_part_arrives_while_it_is_made(server, send, end, recorder):
     recorder.write(5000)
-    running = send(server, "--json")
+    running = send("--json")
     recorder.write(4 * PART + LAG)
     wait_until(lambda: sorted(server.parts()) == [2, 3, 4])
     recorder.rewrite(0, 44)
-    recorder.end()
-    result = running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
-    assert server.sent() == [2, 3, 4, 5, 1]
+    result = end(running)
+    assert not server.parts() and server.sent() == [2, 3, 4, 5, 1]
     assert result.outcome["checksum_verified"] == (not server.stub.__class__.__name__.startswith("Next"))
 
 
-def test_what_the_recorder_writes_again_is_sent_again_alone(server, send, recorder):
-    recorder.write(4 * PART + LAG)
-    running = send(server, "--digest", "--json")
-    wait_until(lambda: sorted(server.parts()) == [2, 3, 4])
+def test_what_the_recorder_writes_again_is_sent_again_alone(server, begin, end, recorder):
+    running = begin(4, "--digest", "--json")
     recorder.rewrite(2 * PART + 77, 8)
-    recorder.end()
-    assert running.wait().check().outcome["checksum_verified"]
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 4, 5, 3, 1]
+    assert end(running).outcome["checksum_verified"]
+    assert server.sent() == [2, 3, 4, 5, 3, 1]
 
 
-def test_a_recorder_that_pauses_is_waited_for(server, send, recorder):
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
+@WHATEVER_SERVER
+def test_a_recorder_that_pauses_is_waited_for(server, begin, end, recorder):
+    running = begin(2)
     time.sleep(2.5)  # --settle passes twice.
     assert running.process.poll() is None and server.stored() == {}
     recorder.write(PART)
     wait_until(lambda: sorted(server.parts()) == [2, 3])
-    recorder.end()
-    running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+    end(running)
 
 
 def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
     recorder.write(3 * PART + LAG)
     for parts in ([2, 3], [2, 3, 4, 5]):
-        running = send(server)
+        running = send()
         wait_until(lambda: sorted(server.parts())[:2] == [2, 3])
         recorder.write(parts[-1] * PART + LAG - recorder.path.stat().st_size)
         wait_until(lambda: sorted(server.parts()) == parts and saved(program) == parts)
@@ -127,7 +136,7 @@ def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
     shown = program.run("list").check().out
     assert f"{4 * PART / 1e6:.1f} MB of" in shown, shown
     recorder.end()
-    send(server).wait().check()
+    send().wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
     assert server.sent() == [2, 3, 4, 5, 6, 1]
 
@@ -135,7 +144,7 @@ def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
 @pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
 def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
     chance = random.Random(seed)
-    kills, lost, rewritten = 0, 0, 0
+    lost = 0
     losing = chance.random() < 0.5
 
     def before(request):
@@ -144,42 +153,17 @@ def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
             lost += 1
             request.close_connection = True
             raise ConnectionAbortedError
-    server.stub.before = before
 
-    def record():
-        nonlocal rewritten
-        for _ in range(chance.randrange(4, 14)):
-            recorder.write(chance.randrange(1, 6 * MIB))
-            if chance.random() < 0.3:
-                recorder.rewrite(chance.randrange(recorder.path.stat().st_size), 1)
-                rewritten += 1
-            time.sleep(chance.random() / 5)
-        recorder.rewrite(0, 44)
-        if chance.random() < 0.3:
-            recorder.path.with_name("new.wav").write_bytes(b"x")  # Others do not matter.
-        recorder.end()
-    recording = threading.Thread(target=record)
-    recording.start()
-    while recording.is_alive() or chance.random() < 0.5:
-        running = send(server, retries=2)
-        try:
-            running.process.wait(chance.random() * 2)
-        except subprocess.TimeoutExpired:
-            running.signal(signal.SIGKILL)
-            kills += 1
-        running.wait()
-        if server.stored():
-            break
-    recording.join()
-    if not server.stored():
+    def heal():
         server.stub.before = lambda request: None
-        send(server, retries=5).wait().check()
+    server.stub.before = before
+    kills, rewritten = record_among_kills(chance, recorder, send, server.stored, heal)
     content = recorder.path.read_bytes()
     assert server.stored() == {"a.wav": content} and not server.parts()
     assert len(server.sent()) <= -(-len(content) // PART) + kills + lost + 2 * rewritten + 1
 
 
-def test_a_server_that_fails_for_a_while_costs_nothing(server, send, recorder):
+def test_a_server_that_fails_for_a_while_costs_nothing(server, begin, end):
     refused = []
 
     def before(request):
@@ -188,15 +172,12 @@ def test_a_server_that_fails_for_a_while_costs_nothing(server, send, recorder):
             request.close_connection = True
             raise ConnectionAbortedError
     server.stub.before = before
-    recorder.write(2 * PART + LAG)
-    running = send(server, retries=5)
-    wait_until(lambda: sorted(server.parts()) == [2])
-    recorder.end()
-    running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and len(refused) == 2
+    running = begin(2, retries=5)
+    end(running)
+    assert len(refused) == 2
 
 
-def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, send, recorder):
+def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, begin, end, recorder):
     """While the first part, which is the last one, is on its way, or its response."""
     poked = []
 
@@ -216,17 +197,14 @@ def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, send,
     if not isinstance(server, ToS3):
         server.stub._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
     server.stub.before = before
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
-    recorder.end()
-    running.wait().check()
-    assert poked and server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1, 1]
+    running = begin(2)
+    end(running)
+    assert poked and server.sent() == [2, 3, 1, 1]
 
 
 def test_parts_outlast_a_change_of_the_file_without_live(server, send, recorder, program):
     recorder.write(3 * PART + LAG)
-    running = send(server)
+    running = send()
     wait_until(lambda: saved(program) == [2, 3])
     running.signal(signal.SIGKILL)
     running.wait()
@@ -240,11 +218,10 @@ def test_parts_outlast_a_change_of_the_file_without_live(server, send, recorder,
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == server.sent().count(3) == 1
 
 
-def test_a_link_to_a_recording_keeps_its_name(server, send, recorder, program):
+@WHATEVER_SERVER
+def test_a_link_to_a_recording_keeps_its_name(server, begin, recorder, program):
     (program.directory / "link.wav").symlink_to(recorder.path)
-    recorder.write(2 * PART + LAG)
-    running = send(server, file="link.wav")
-    wait_until(lambda: sorted(server.parts()) == [2])
+    running = begin(2, file="link.wav")
     recorder.end()
     running.wait().check()
     assert server.stored() == {"link.wav": recorder.path.read_bytes()}
@@ -269,21 +246,18 @@ class Late:
         return getattr(self.file, name)
 
 
-def test_a_recording_that_gets_another_name_stays_the_same(server, send, recorder, program):
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
+@WHATEVER_SERVER
+def test_a_recording_that_gets_another_name_stays_the_same(server, begin, end, recorder, program):
+    running = begin(2)
     recorder.path = recorder.path.rename(recorder.path.with_name("b.wav"))
-    recorder.end()
-    running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
+    end(running)
+    assert server.sent().count(2) == 1
     assert only_record(program).document["file"] == str(recorder.path)
 
 
-def test_a_recording_that_is_removed_is_sent_to_its_end(server, send, recorder):
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
+@WHATEVER_SERVER
+def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder):
+    running = begin(2)
     content = recorder.path.read_bytes()
     recorder.path.unlink()
     recorder.end()
@@ -291,66 +265,62 @@ def test_a_recording_that_is_removed_is_sent_to_its_end(server, send, recorder):
     assert server.stored() == {"a.wav": content} and "was removed while it was being made" in result.err
 
 
-def test_space_that_is_reserved_is_not_sent(server, send, recorder):
+@WHATEVER_SERVER
+def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
+    running = begin(2)
     time.sleep(1.5)  # It looks three times.
     assert sorted(server.parts()) == [2]
     os.ftruncate(recorder.file.fileno(), 2 * PART + LAG)
-    recorder.end()
-    running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1]
+    end(running)
+    assert server.sent() == [2, 3, 1]
 
 
-def test_reserved_space_that_stays_is_sent_with_a_warning(server, send, recorder):
+@WHATEVER_SERVER
+def test_reserved_space_that_stays_is_sent_with_a_warning(server, begin, end, recorder):
     """The power fails, or the recorder is killed."""
     os.posix_fallocate(recorder.file.fileno(), 0, 5 * PART)
-    recorder.write(2 * PART + LAG)
-    running = send(server)
-    wait_until(lambda: sorted(server.parts()) == [2])
-    recorder.end()
-    result = running.wait().check()
-    content = recorder.path.read_bytes()
-    assert len(content) == 5 * PART and server.stored() == {"a.wav": content} and server.sent().count(2) == 1
+    result = end(begin(2))
+    assert recorder.path.stat().st_size == 5 * PART and server.sent().count(2) == 1
     assert result.err.count(f"{recorder.path}: its last 21.0 MB were never written") == 1, result
 
 
+@WHATEVER_SERVER
 @pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
-def test_a_short_recording_is_sent_when_it_has_ended(server, send, recorder, length):
-    running = send(server)
+def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder, length):
+    running = send()
     time.sleep(1.2)  # It looks twice at an empty file.
     recorder.write(length)
     time.sleep(1.2)
     assert server.stub.requests == []
-    recorder.end()
-    running.wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()}
+    end(running)
 
 
-def test_an_empty_recording_is_none(server, send, recorder):
+@WHATEVER_SERVER
+def test_an_empty_recording_is_none(send, recorder):
     recorder.end()
-    result = send(server).wait()
+    result = send().wait()
     assert result.code == 3 and "is empty" in result.err
 
 
+@WHATEVER_SERVER
 def test_what_is_finished_is_sent_at_once(server, send, recorder):
     recorder.write(3 * PART)
     recorder.end()
     time.sleep(1.1)  # Longer than --settle.
-    send(server).wait().check()
+    send().wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent()[0] == 1
 
 
+@WHATEVER_SERVER
 def test_the_end_of_the_program_ends_the_waiting(server, send, recorder, program):
     recorder.write(2 * PART + LAG)
-    running = send(server)
+    running = send()
     wait_until(lambda: saved(program) == [2])
     running.signal(signal.SIGINT)
     assert running.wait().code == 130 and server.stored() == {}
     recorder.end()
-    send(server).wait().check()
+    send().wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
 
 
@@ -367,6 +337,7 @@ def live(watch, server):
     return live
 
 
+@WHATEVER_SERVER
 def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
     watching = live("--after", "remove", "--trust-server", "--digest")
     recorders = [Recorder(rec / name) for name in ("a.wav", "b.wav")]
@@ -386,6 +357,7 @@ def test_a_watcher_sends_recordings_while_they_are_made(server, live, rec):
     assert sorted(server.sent()) == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
+@WHATEVER_SERVER
 def test_a_watcher_tells_of_reserved_space_that_stays(server, live, rec):
     recorder = Recorder(rec / "a.wav")
     os.posix_fallocate(recorder.file.fileno(), 0, 4 * PART)
@@ -398,6 +370,7 @@ def test_a_watcher_tells_of_reserved_space_that_stays(server, live, rec):
     assert watching.log.count("a.wav: its last 12.6 MB were never written") == 1, watching.log
 
 
+@WHATEVER_SERVER
 def test_a_watcher_that_is_killed_goes_on(server, live, rec, program):
     recorder = Recorder(rec / "a.wav")
     watching = live()

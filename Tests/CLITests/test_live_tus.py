@@ -1,30 +1,21 @@
-"""`--live` to GigHive and to other tus servers. Each part is an upload of its own, which the server joins with the others.
+"""`--live` to GigHive and to other tus servers. Each part is an upload of its own, which the server joins with the others: Transcripts/tus/growing.txt.
 
 LIVE_ROUNDS=100 plays that many recordings with kills."""
 
 import os
 import random
 import signal
-import subprocess
-import threading
 import time
 
 import pytest
 from hivestub.tus import GIGHIVE_EXTENSIONS
-from live import LAG, MIB, PART, Recorder, saved
+from live import LAG, MIB, PART, Recorder, record_among_kills, saved
 from program import wait_until
 from records import only_record
 from uploads import PASSWORD
 from watching import has, sha256
 
 WITHOUT_JOINING = [name for name in GIGHIVE_EXTENSIONS if name != "concatenation"]
-
-
-@pytest.fixture
-def recorder(tmp_path):
-    recorder = Recorder(tmp_path / "a.wav")
-    yield recorder
-    recorder.end()
 
 
 @pytest.fixture
@@ -39,6 +30,14 @@ def send_plainly(program):
     def send(stub, *arguments, **options):
         return program.start("send", "a.wav", "--tus-url", stub.url + "/tus/", "--live", "--settle", "1s", *arguments, **options)
     return send
+
+
+def begin(send, stub, recorder, last, *arguments, **options):
+    """Sends a recording whose parts from the second to the `last` one can be sent, until they are."""
+    recorder.write(last * PART + LAG)
+    running = send(stub, *arguments, **options)
+    wait_until(lambda: parts(stub) == [PART] * (last - 1))
+    return running
 
 
 def parts(stub) -> list[int]:
@@ -68,26 +67,12 @@ def test_gighive_has_all_but_the_first_part_when_it_ends(hive, send, recorder):
 
 def test_a_plain_server_has_it_too(hive, send_plainly, recorder, program):
     stub = hive()
-    recorder.write(3 * PART + LAG)
-    running = send_plainly(stub)
-    wait_until(lambda: parts(stub) == [PART] * 2)
+    running = begin(send_plainly, stub, recorder, 3)
     recorder.end()
     running.wait().check()
     (joined,) = stub.uploads
     assert joined.sha256 == sha256(recorder.path) and joined.metadata["filename"] == "a.wav"
     assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
-
-
-def test_what_the_recorder_writes_again_is_sent_again_alone(hive, send, recorder):
-    stub = hive()
-    recorder.write(4 * PART + LAG)
-    running = send(stub)
-    wait_until(lambda: parts(stub) == [PART] * 3)
-    recorder.rewrite(2 * PART + 77, 8)
-    recorder.end()
-    running.wait().check()
-    has(stub, recorder.path)
-    assert sent(stub) == recorder.path.stat().st_size + PART and stub.uploads == []
 
 
 def test_a_part_continues_after_a_kill(hive, send, recorder, program):
@@ -110,59 +95,21 @@ def test_a_part_continues_after_a_kill(hive, send, recorder, program):
 def test_kills_and_lost_connections_cost_no_byte(hive, send, recorder, seed):
     chance = random.Random(seed)
     stub = hive()
-    kills = 0
 
-    def record():
-        for _ in range(chance.randrange(4, 14)):
-            recorder.write(chance.randrange(1, 6 * MIB))
-            if chance.random() < 0.3:
-                recorder.rewrite(chance.randrange(recorder.path.stat().st_size), 1)
-            if chance.random() < 0.3:
-                stub.set_faults(*chance.choice((
-                    [f"reset-after={chance.randrange(9 * MIB)}@1"], ["tus/lose-answer@1"], ["join/late-status=502@1"],
-                    ["tus/somebody-else=404@1"], [f"partial={chance.randrange(1, 4 * MIB)}@2"], ["finalize/lose-answer@1"])))
-            time.sleep(chance.random() / 5)
-        recorder.rewrite(0, 44)
-        recorder.end()
-    recording = threading.Thread(target=record)
-    recording.start()
-    while recording.is_alive() or chance.random() < 0.5:
-        running = send(stub, retries=3)
-        try:
-            running.process.wait(chance.random() * 2)
-        except subprocess.TimeoutExpired:
-            running.signal(signal.SIGKILL)
-            kills += 1
-        running.wait()
-        if stub.recordings:
-            break
-    recording.join()
-    stub.set_faults()
-    if not stub.recordings:
-        send(stub, retries=5).wait().check()
+    def disturb():
+        if chance.random() < 0.3:
+            stub.set_faults(*chance.choice((
+                [f"reset-after={chance.randrange(9 * MIB)}@1"], ["tus/lose-answer@1"], ["join/late-status=502@1"],
+                ["tus/somebody-else=404@1"], [f"partial={chance.randrange(1, 4 * MIB)}@2"], ["finalize/lose-answer@1"])))
+    kills, _ = record_among_kills(chance, recorder, lambda **options: send(stub, **options), lambda: stub.recordings, stub.set_faults, disturb)
     has(stub, recorder.path)
     # What a killed process, or one without a response, had just created is not known. Nothing of that is a recording.
     assert len(stub.uploads) <= kills + 8
 
 
-def test_gighive_joins_again_when_the_response_is_lost(hive, send, recorder):
+def test_a_plain_server_joins_once_when_the_response_is_lost(hive, send_plainly, recorder, program):
     stub = hive("join/lose-answer@1")
-    recorder.write(2 * PART + LAG)
-    running = send(stub, retries=3)
-    wait_until(lambda: parts(stub) == [PART])
-    recorder.end()
-    running.wait().check()
-    has(stub, recorder.path)
-    assert [request.kind for request in stub.requests].count("join") == 2
-    # The other one has no name that anybody knows: it expires.
-    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"]
-
-
-def test_a_plain_server_does_not(hive, send_plainly, recorder, program):
-    stub = hive("join/lose-answer@1")
-    recorder.write(2 * PART + LAG)
-    running = send_plainly(stub, retries=3)
-    wait_until(lambda: parts(stub) == [PART])
+    running = begin(send_plainly, stub, recorder, 2, retries=3)
     recorder.end()
     assert running.wait().code == 16
     assert [request.kind for request in stub.requests].count("join") == 1

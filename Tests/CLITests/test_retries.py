@@ -1,9 +1,8 @@
-"""A temporary failure is retried after a delay, up to a limit, and never where a retry could do harm."""
+"""A temporary failure is retried after a delay, up to a limit. Where a retry could do harm: Transcripts/form/plain.txt, test_may_be_stored.py."""
 
 import signal
 import time
 
-import pytest
 from program import wait_until
 from uploads import TUS, is_delivered, sent
 
@@ -93,14 +92,3 @@ def test_quiet_reports_only_the_end(hive, send, recording):
     result = send(hive("status=503"), recording(), *SOON, "--quiet", retries=2)
     assert result.code == 9 and result.err.count("gighive-upload: ") == 1, result
     assert send(hive("status=503@2"), recording(), *SOON, "--quiet", retries=2).err == ""
-
-
-# What is never sent twice.
-
-
-@pytest.mark.parametrize("fault", ["reset-after=1000", "status=503"])
-def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived(hive, post, recording, fault):
-    stub = hive(fault)
-    result = post(stub, recording(), *SOON, "--set", "response-timeout=500ms", "--json", retries=3)
-    assert result.code in (4, 16), result
-    assert len(stub.requests) == 1 and retries(result) == []

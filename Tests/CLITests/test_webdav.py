@@ -52,13 +52,6 @@ def test_nothing_is_replaced(send, dav, recording):
     assert result.code == 11 and dav.files == {"/dav/a.wav": b"x" * 1000} and dav.methods() == ["HEAD"], result
 
 
-@pytest.mark.parametrize("status", [413, 507])
-def test_a_full_quota_has_its_own_exit_code(send, dav, recording, status):
-    dav.refuse["PUT"] = status
-    result = send(recording(1000, name="a.wav"), "--retry", "3")
-    assert result.code == 8 and dav.methods().count("PUT") == 1, result
-
-
 @pytest.mark.parametrize("url, options, message", [
     ("/dav/?x=1", [], "a WebDAV URL has no query"),
     ("/dav/a", ["more.wav"], "several files need a URL that ends with a slash"),

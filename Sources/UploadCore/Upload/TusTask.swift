@@ -337,7 +337,7 @@ struct TusTask: Sendable {
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
     case (.uploading, .range(let checksum)), (.locating, .range(let checksum)):
       upload.setChecksum(ofNextPatch: checksum)
-    case (.uploading, .beginning(let sha256, let isStable)):
+    case (.uploading, .beginning(let sha256, let isStable)), (.locating, .beginning(let sha256, let isStable)):
       switch continuation {
       case .compare(let sent) where sha256 != sent.sha256: return leaveOtherPart()
       case .read where !isStable: return leaveOtherPart()

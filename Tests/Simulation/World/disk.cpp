@@ -60,7 +60,14 @@ bool Disk::resize(Inode &inode, size_t length) {
     if (isLimited && more > 0 && more > freeBlocks) return false;
     freeBlocks -= more;
     inode.data.resize(length);
+    inode.touched = std::min(inode.touched, length);
     return true;
+}
+
+void Disk::write(Inode &inode, const void *bytes, size_t length, size_t offset) {
+    if (inode.data.size() < offset + length) inode.data.resize(offset + length);
+    memcpy(inode.data.data() + offset, bytes, length);
+    inode.touched = std::min(inode.touched, offset);
 }
 
 void Disk::release(Inode &inode, const std::string &path) {
@@ -97,7 +104,7 @@ void Disk::touchParent(const std::string &path) {
 }
 
 void Disk::sync(Inode &inode) {
-    if (!forgetsSyncs) inode.synced = inode.data;
+    if (!forgetsSyncs) inode.synced = inode.data, inode.touched = SIZE_MAX;
 }
 
 void Disk::syncDirectory(const std::string &path) {
@@ -185,21 +192,20 @@ std::shared_ptr<Inode> Disk::split(const std::string &path) {
     return copy;
 }
 
-/// What was written and not synced: all of it, none of it, a part, or the length without the content.
+/// What is left of what was written and not synced: all of it, none of it, a part, or the length without the content.
 void Disk::tear(Inode &inode) {
     tornFiles++;
+    int64_t length = (int64_t)inode.data.size();
+    int64_t kept = (int64_t)std::min({inode.touched, inode.synced.size(), inode.data.size()});
     switch (random.below(5)) {
     case 0: break;
     case 1: inode.data = inode.synced; break;
-    case 2: inode.data.resize((size_t)random.between(0, (int64_t)inode.data.size())); break;
-    case 3: {
-        size_t kept = (size_t)random.between(0, (int64_t)inode.data.size());
-        std::fill(inode.data.begin() + (int64_t)kept, inode.data.end(), 0);
-        break;
-    }
-    case 4: inode.data.clear(); break;
+    case 2: inode.data.resize((size_t)random.between(kept, length)); break;
+    case 3: std::fill(inode.data.begin() + random.between(kept, length), inode.data.end(), 0); break;
+    case 4: inode.data.resize((size_t)kept); break;
     }
     inode.synced = inode.data;
+    inode.touched = SIZE_MAX;
 }
 
 }

@@ -14,8 +14,10 @@ struct Inode {
     bool isDirectory = false;
     /// What processes see.
     std::string data;
-    /// What was there at the last fsync: all that a power cut is sure to leave.
+    /// What was there at the last fsync.
     std::string synced;
+    /// The first byte that was written or cut off since then. A power cut is sure to leave what comes before it.
+    size_t touched = SIZE_MAX;
     /// Nanoseconds since 1970.
     int64_t modified = 0, changed = 0;
     /// A directory's, when its names were last brought to the disk.
@@ -55,6 +57,7 @@ public:
     static int64_t blocks(size_t length) { return ((int64_t)length + blockLength - 1) / blockLength; }
     /// Changes the length, or fails for lack of space.
     bool resize(Inode &inode, size_t length);
+    void write(Inode &inode, const void *bytes, size_t length, size_t offset);
     /// Whether a power cut keeps name changes in order (a journal), or any subset of them.
     bool hasJournal = true;
     /// Whether it is FAT: a rename and a removal are several changes, and what a file had is freed before its name is gone.

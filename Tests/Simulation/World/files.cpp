@@ -178,16 +178,11 @@ ssize_t simulated_read(int descriptor, void *buffer, size_t length) {
     return count;
 }
 
-static void put(std::string &data, const void *buffer, size_t length, size_t offset) {
-    if (data.size() < offset + length) data.resize(offset + length);
-    memcpy(data.data() + offset, buffer, length);
-}
-
 static ssize_t writeAt(Handle &handle, const void *buffer, size_t length, size_t offset, bool wasAlive) {
     if (kernel().isDead) {
         // It died in the middle of this call.
         bool isKilled = wasAlive && (kernel().current ? !kernel().diesOfPowerCut : the->start->death == Death::kill);
-        if (isKilled && handle.inode) put(handle.inode->data, buffer, (size_t)chances().between(0, (int64_t)length), offset);
+        if (isKilled && handle.inode) the->disk.write(*handle.inode, buffer, (size_t)chances().between(0, (int64_t)length), offset);
         return failed(EIO);
     }
     if (isInterrupted()) return -1;
@@ -199,7 +194,7 @@ static ssize_t writeAt(Handle &handle, const void *buffer, size_t length, size_t
     if (hasStateError()) return failed(EIO);
     size_t count = part(length);
     if (!the->disk.resize(*handle.inode, std::max(handle.inode->data.size(), offset + count))) return failed(ENOSPC);
-    put(handle.inode->data, buffer, count, offset);
+    the->disk.write(*handle.inode, buffer, count, offset);
     handle.inode->modified = handle.inode->changed = kernel().fileTime();
     kernel().moved();
     return (ssize_t)count;
