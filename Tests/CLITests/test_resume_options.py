@@ -113,3 +113,14 @@ def test_options_of_a_record_can_be_taken_back_for_one_resume(run, hive, program
     assert stub.recordings == []
     run("resume", id).check()
     assert len(stub.recordings) == 1
+
+
+def test_a_time_to_settle_is_for_live_uploads(run, hive, tmp_path, program):
+    """A configuration gives it to watchers, too."""
+    stub = hive("create/status=503", user=None)
+    (tmp_path / "take.wav").write_bytes(b"x")
+    configuration = private(tmp_path / "station.conf", f"settle = 5m\nserver = {stub.url}\nprotocol = tus\nlabel = L\n")
+    run("send", "take.wav", "--config", configuration, "--retry", "0", retries=None)
+    stub.set_faults()
+    run("resume", only_record(program).id, "--config", configuration).check()
+    assert len(stub.recordings) == 1

@@ -334,7 +334,7 @@ enum Option: Int32, CaseIterable {
         more: "; without --on-event and metrics")
     case .settle:
       .init(
-        "settle", .text("TIME"), .watching, [.watch, .send], [.configurable, .passedOn, .everyday],
+        "settle", .text("TIME"), .watching, [.watch, .send, .resume], [.ordinary, .everyday],
         "send a file once it has not changed for this long", standard: "30s")
     case .existing:
       .init(

@@ -7,7 +7,9 @@ enum StoredOptions {
   /// - Parameter eventDate: kept even if it was not given, so that a recording stays with its event after midnight.
   static func text(of options: [GivenOption], eventDate: String?) -> String {
     var words: [String] = []
-    for given in options where given.option.has(.kept) {
+    // A configuration file gives it to watchers, too.
+    let isLive = options.contains { $0.option == .live && $0.isOn }
+    for given in options where given.option.has(.kept) && (isLive || given.option != .settle) {
       let name = given.option.name
       let isPath = given.option.isPath && !given.argument.bytes.isEmpty
       let argument = isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
