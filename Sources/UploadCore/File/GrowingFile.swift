@@ -19,6 +19,7 @@ package struct GrowingFile: Equatable, Sendable {
   package private(set) var length: Int64 = 0
   private var changed: StatusTime?
   private var unchangedSinceMilliseconds: Int64 = 0
+  private var history = GrowthHistory()
 
   /// - Parameter settleMilliseconds: for how long it has not changed when it has ended.
   package init(settleMilliseconds: Int64) { self.settleMilliseconds = settleMilliseconds }
@@ -36,9 +37,62 @@ package struct GrowingFile: Equatable, Sendable {
       unchangedSinceMilliseconds = changed == nil ? now - max(0, look.ageMilliseconds) : now
     }
     (length, changed) = (look.length, look.changed)
+    history.note(look.length, nowMilliseconds: now)
     switch look.writers {
     case .writer, .notNow: return false
     case .noWriter, .undetectable: return now - unchangedSinceMilliseconds >= settleMilliseconds
     }
+  }
+
+  /// How far its upload is.
+  /// - Parameters:
+  ///   - delivered: how much of it has arrived, in bytes.
+  ///   - length: how much of it there is now, in bytes.
+  package mutating func progress(
+    delivered: Int64, of length: Int64, nowMilliseconds now: Int64
+  ) -> UploadProgress {
+    history.note(length, nowMilliseconds: now)
+    // The first part is sent last.
+    let offset = delivered == 0 ? 0 : delivered + Limits.partLength
+    return UploadProgress(
+      deliveredBytes: min(delivered, length), totalBytes: length,
+      behindMilliseconds: history.age(at: offset, nowMilliseconds: now))
+  }
+}
+
+/// When a recording that grows had which length. It knows a fixed number of times, which are further apart the older the oldest is.
+struct GrowthHistory: Equatable, Sendable {
+  private struct Point: Equatable, Sendable {
+    let length: Int64
+    let milliseconds: Int64
+  }
+
+  static let capacity = 64
+  /// The longer ones come later.
+  private var points: [Point] = []
+  private var intervalMilliseconds = Limits.growthMilliseconds
+
+  /// - Parameters:
+  ///   - length: in bytes.
+  ///   - now: on a monotonic clock, in milliseconds.
+  mutating func note(_ length: Int64, nowMilliseconds now: Int64) {
+    // It was cut: what follows is written anew.
+    if let last = points.last, length < last.length { points.removeAll { $0.length > length } }
+    if let last = points.last, length == last.length || now - last.milliseconds < intervalMilliseconds { return }
+    if points.count == GrowthHistory.capacity {
+      points = points.indices.filter { $0 % 2 == 0 }.map { points[$0] }
+      intervalMilliseconds *= 2
+    }
+    points.append(Point(length: length, milliseconds: now))
+  }
+
+  /// How long ago the byte at this offset was written, in milliseconds; 0 if it was not, or just now. What comes before it is forgotten.
+  mutating func age(at offset: Int64, nowMilliseconds now: Int64) -> Int64 {
+    points.removeAll { $0.length <= offset }
+    guard let first = points.first else {
+      intervalMilliseconds = Limits.growthMilliseconds
+      return 0
+    }
+    return now - first.milliseconds
   }
 }

@@ -865,11 +865,15 @@ package struct UploadPolicy: Sendable {
 public struct UploadProgress: Equatable, Sendable {
   /// The number of bytes of the file that the peer has acknowledged.
   public let deliveredBytes: Int64
-  /// The file's size in bytes.
+  /// The file's size in bytes; while it grows, how much of it there is.
   public let totalBytes: Int64
+  /// How long ago the first byte was written that has not arrived, in milliseconds; nil for a file that is finished. Its first part,
+  /// which is sent last, does not count.
+  public let behindMilliseconds: Int64?
 
-  package init(deliveredBytes: Int64, totalBytes: Int64) {
+  package init(deliveredBytes: Int64, totalBytes: Int64, behindMilliseconds: Int64? = nil) {
     self.deliveredBytes = deliveredBytes
     self.totalBytes = totalBytes
+    self.behindMilliseconds = behindMilliseconds
   }
 }

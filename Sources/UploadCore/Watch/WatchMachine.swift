@@ -443,7 +443,9 @@ extension WatchMachine {
     if let id = event.id { candidates[index].upload.id = id }
     switch event.kind {
     case .start: candidates[index].phase = .given(hasStarted: true)
-    case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
+    case .progress(let bytes, let total, let behindSeconds):
+      noteProgress(index, bytes, total, now)
+      candidates[index].upload.arrivedUntil = behindSeconds.map { max(0, unixSeconds - $0) }
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
     case .skipped(let isRemovalDue, let isCertain, let otherEvent):
       health.noteInconclusive(now: now)

@@ -49,6 +49,10 @@ extension WatchSnapshot {
     each(&text) { $0.uploads.reduce(0) { $0 &+ $1.totalBytes } }
     text.start("gighive_upload_active_arrived_bytes", "gauge", "Bytes of the recordings in progress that have arrived.")
     each(&text) { $0.uploads.reduce(0) { $0 &+ $1.bytes } }
+    text.start(
+      "gighive_upload_arrived_until_timestamp_seconds", "gauge",
+      "What was written before has arrived, of the recording in progress that is furthest behind.")
+    each(&text) { $0.uploads.compactMap { $0.arrivedUntil }.min() }
     text.start("gighive_upload_waiting_recordings", "gauge", "Recordings waiting to be uploaded.")
     each(&text) { Int64($0.waitingCount) }
     text.start("gighive_upload_waiting_bytes", "gauge", "Size of the recordings waiting to be uploaded.")

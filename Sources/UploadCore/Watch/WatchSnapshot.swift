@@ -95,6 +95,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var totalBytes: Int64 = 0
     /// Of the last few seconds; nil while it is not known.
     package var bytesPerSecond: Int64?
+    /// What was written before this time has arrived, except the first part, in seconds since 1970; nil for a finished recording.
+    package var arrivedUntil: Int64?
 
     package init(path: [UInt8]) { self.path = path }
   }
@@ -238,7 +240,11 @@ extension WatchSnapshot.Upload {
     object.add("bytes", bytes)
     object.add("total", totalBytes)
     if let bytesPerSecond { object.add("bytes_per_second", bytesPerSecond) }
-    if let remainingSeconds { object.add("remaining_seconds", remainingSeconds) }
+    if let arrivedUntil {
+      object.add("arrived_until", unixSeconds: arrivedUntil)
+    } else if let remainingSeconds {
+      object.add("remaining_seconds", remainingSeconds)
+    }
     return object
   }
 

@@ -130,6 +130,7 @@ package struct WatchStatus {
     if let rest = upload["remaining_seconds"]?.integer, rest < Int64.max / 1000 {
       parts.append("ETA " + DurationText.clock(rest * 1000))
     }
+    if let time = upload["arrived_until"] { parts.append("up to " + text(time).dropFirst(11).prefix(8) + " UTC") }
     return parts.joined(separator: "  ")
   }
 

@@ -34,8 +34,8 @@ package struct WorkerEvent: Equatable, Sendable {
 
   package enum Kind: Equatable, Sendable {
     case start
-    /// In bytes.
-    case progress(bytes: Int64, total: Int64)
+    /// In bytes. `behindSeconds` is how long ago the first byte was written that has not arrived; nil for a finished recording.
+    case progress(bytes: Int64, total: Int64, behindSeconds: Int64? = nil)
     /// `size` is nil if another process has delivered it in the meantime.
     case delivered(assetID: Int64?, size: Int64?)
     /// Delivered before; `isRemovalDue` if its file is still to be removed, `isCertain` unless it may have been changed since.
@@ -81,7 +81,9 @@ package struct WorkerEvent: Equatable, Sendable {
     switch kind {
     case "start": self.kind = .start
     case "progress":
-      self.kind = .progress(bytes: WorkerEvent.size(value["bytes"]) ?? 0, total: WorkerEvent.size(value["total"]) ?? 0)
+      self.kind = .progress(
+        bytes: WorkerEvent.size(value["bytes"]) ?? 0, total: WorkerEvent.size(value["total"]) ?? 0,
+        behindSeconds: value["behind_seconds"]?.integer.map { max(0, $0) })
     case "delivered":
       self.kind = .delivered(assetID: value["asset_id"]?.integer, size: WorkerEvent.size(value["total"]))
     case "skipped":

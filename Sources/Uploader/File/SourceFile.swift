@@ -197,6 +197,15 @@ final class SourceFile {
         writers: writers()), nowMilliseconds: now) ?? true
   }
 
+  /// How far its upload is.
+  /// - Parameter delivered: how much of it has arrived, in bytes.
+  func progress(delivered: Int64, nowMilliseconds now: Int64) -> UploadProgress {
+    // The last known length will do for a report.
+    let length = (try? SourceFile.status(descriptor)).map { shim_written_length(descriptor, $0.size) } ?? size
+    return growth?.progress(delivered: delivered, of: length, nowMilliseconds: now)
+      ?? UploadProgress(deliveredBytes: min(delivered, size), totalBytes: size)
+  }
+
   /// The same file with the size, the times and the name that it has now. If it has been removed, it keeps its name.
   /// - Parameters:
   ///   - limit: the largest size to accept, in bytes.

@@ -199,6 +199,7 @@ final class UploadDriver: Steppable {
         end(.grown(hasEnded: true))
       } else {
         activity = .growing(to: length, nextLookMilliseconds: now + Limits.growthMilliseconds)
+        reportProgress()
       }
     } catch { end(.failed(.file(file.path, error))) }
   }
@@ -516,9 +517,9 @@ extension UploadDriver {
   }
 
   private func reportProgress() {
-    guard let delivered = machine.deliveredInParts, let total = source?.file.size else { return }
+    guard let delivered = machine.deliveredInParts, let file = source?.file else { return }
     hooks.onProgress(
-      UploadProgress(deliveredBytes: min(delivered + arrivedOfFile + helpers.arrived, total), totalBytes: total))
+      file.progress(delivered: delivered + arrivedOfFile + helpers.arrived, nowMilliseconds: now))
   }
 
   /// What has become of a part that a helper sends.

@@ -263,6 +263,7 @@ final class UploadJob: Steppable {
       growth = .sending(file)
       return try begin(nil, ready, now)
     }
+    hooks.onProgress(file.progress(delivered: 0, nowMilliseconds: now))
     return Wait(untilMilliseconds: now + Limits.growthMilliseconds)
   }
 

@@ -8,6 +8,8 @@ struct Meter {
   private(set) var elapsedMilliseconds: Int64 = 0
   private(set) var deliveredBytes: Int64 = 0
   private(set) var totalBytes: Int64 = 0
+  /// Nil for a finished recording.
+  private(set) var behindMilliseconds: Int64?
 
   private static let windowMilliseconds: Int64 = 3000
 
@@ -21,6 +23,7 @@ struct Meter {
     elapsedMilliseconds = now - (startedAt ?? now)
     deliveredBytes = progress.deliveredBytes
     totalBytes = progress.totalBytes
+    behindMilliseconds = progress.behindMilliseconds
     // A repeated request starts over.
     if let last = samples.last, last.bytes > progress.deliveredBytes { samples.removeAll(keepingCapacity: true) }
     samples.removeAll { now - $0.milliseconds > Meter.windowMilliseconds }
@@ -55,6 +58,8 @@ struct MeterReading {
   let rateText: String?
   /// nil while nothing moves.
   let remainingMilliseconds: Int64?
+  /// How far the recording that is furthest behind is; nil if all are finished.
+  let behindMilliseconds: Int64?
 
   init(_ meters: [Meter]) {
     deliveredBytes = meters.reduce(0) { $0 + $1.deliveredBytes }
@@ -62,6 +67,7 @@ struct MeterReading {
     let bytes = meters.reduce(0) { $0 + $1.window.bytes }
     let milliseconds = meters.map { $0.window.milliseconds }.max() ?? 0
     rateText = MeterReading.rateText(bytes, milliseconds)
+    behindMilliseconds = meters.compactMap { $0.behindMilliseconds }.max()
     let isMoving = bytes > 0 && milliseconds > 0
     remainingMilliseconds =
       isMoving ? (totalBytes - deliveredBytes) / max(1, bytes * 1000 / milliseconds) * 1000 : nil

@@ -20,12 +20,13 @@ enum ProgressLine {
     name: String, _ meter: MeterReading, columns: Int, isOneOfSeveral: Bool, _ palette: Palette
   ) -> String {
     let percent = min(100, meter.deliveredBytes * 100 / max(1, meter.totalBytes))
-    let isSent = meter.deliveredBytes == meter.totalBytes
+    let isSent = meter.deliveredBytes == meter.totalBytes && meter.behindMilliseconds == nil
     let bytes = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
     let rest =
       isSent
       ? "waiting for the server"
-      : meter.remainingMilliseconds.map { "ETA " + DurationText.clock($0) } ?? "ETA -:--"
+      : meter.behindMilliseconds.map { DurationText.clock($0) + " behind" }
+        ?? meter.remainingMilliseconds.map { "ETA " + DurationText.clock($0) } ?? "ETA -:--"
 
     // One column stays free, because some terminals wrap after the last one.
     let room = columns - 1

@@ -145,24 +145,35 @@ final class Report {
     if entries[position(index)].meter.isDue(everyMilliseconds: interval) { writeProgress(index) }
   }
 
-  /// One line per 10 %.
+  /// One line per 10 %, or per minute while the recording grows.
   private func reportPlain(_ index: Int) {
     let position = position(index)
     let meter = entries[position].meter
+    if let behind = meter.behindMilliseconds {
+      if entries[position].meter.isDue(everyMilliseconds: 60_000) {
+        writePlain(index, DurationText.clock(behind) + " behind")
+      }
+      return
+    }
     let tenth = meter.deliveredBytes / max(1, meter.totalBytes / 10)
     guard tenth > entries[position].tenth else { return }
     entries[position].tenth = tenth
     // Progress from before a resume is not reported.
     if meter.elapsedMilliseconds == 0, tenth < 10 { return }
+    writePlain(index, String(min(100, tenth * 10)) + " %")
+  }
+
+  private func writePlain(_ index: Int, _ first: String) {
+    let meter = entry(index).meter
     let amount = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
-    let line = [String(min(100, tenth * 10)) + " %", amount] + (meter.rateText.map { [$0] } ?? [])
+    let line = [first, amount] + (meter.rateText.map { [$0] } ?? [])
     Console.error(entry(index).name + ": " + line.joined(separator: ", ") + "\n", .progress)
   }
 
   /// A line for each file being uploaded, as many as fit.
   private func reportBar(_ index: Int) {
     let meter = entry(index).meter
-    let isSent = meter.deliveredBytes == meter.totalBytes
+    let isSent = meter.deliveredBytes == meter.totalBytes && meter.behindMilliseconds == nil
     guard block.isDue(nowMilliseconds: shim_monotonic_milliseconds()) || isSent else { return }
     let (columns, rows) = Console.terminalSize(of: 2)
     let active = entries.filter { $0.index == index || $0.meter.totalBytes > 0 }

@@ -11,6 +11,7 @@ extension Report {
     line.add("bytes", meter.deliveredBytes)
     line.add("total", meter.totalBytes)
     addElapsed(index, to: &line)
+    if let behind = meter.behindMilliseconds { line.add("behind_seconds", behind / 1000) }
     Console.out(line.finished(), .progress)
   }
 

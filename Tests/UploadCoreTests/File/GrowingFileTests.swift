@@ -1,5 +1,5 @@
 import Testing
-import UploadCore
+@testable import UploadCore
 
 struct GrowingFileTests {
   private func look(
@@ -46,5 +46,40 @@ struct GrowingFileTests {
     var file = GrowingFile(settleMilliseconds: 1000)
     let found = file.hasEnded(look(7, age: age), nowMilliseconds: 50)
     #expect(found == hasEnded)
+  }
+
+  @Test func whatHasNotArrivedIsAsOldAsItsFirstByte() {
+    var file = GrowingFile(settleMilliseconds: 1000)
+    let part = Limits.partLength
+    // The first part comes last.
+    let steps: [(at: Int64, length: Int64, delivered: Int64, behind: Int64)] = [
+      (0, 100, 0, 0), (1000, 200, 0, 1000), (2000, part + 10, 0, 2000), (3000, part + 20, 10, 0), (4000, part + 30, 10, 1000),
+      (5000, part + 30, 19, 2000), (6000, part + 30, 20, 2000), (7000, part + 30, 30, 0), (7100, part + 31, 30, 0), (8000, part + 31, 30, 900),
+    ]
+    for (now, length, delivered, behind) in steps {
+      let progress = file.progress(delivered: delivered, of: length, nowMilliseconds: now)
+      #expect(
+        progress == UploadProgress(deliveredBytes: delivered, totalBytes: length, behindMilliseconds: behind), "\(now)")
+    }
+  }
+
+  @Test func aRecordingThatIsFarBehindIsKnownRoughly() {
+    var history = GrowthHistory()
+    let second: Int64 = 1000
+    for time in 0...(24 * 3600) { history.note(Int64(time) * 1_000_000, nowMilliseconds: Int64(time) * second) }
+    let end = 24 * 3600 * second
+    for hour: Int64 in [1, 12, 23] {
+      let age = history.age(at: hour * 3600 * 1_000_000, nowMilliseconds: end)
+      let exact = end - hour * 3600 * second
+      #expect(age <= exact && exact - age <= 24 * 3600 * second / Int64(GrowthHistory.capacity / 2))
+    }
+    // It has caught up, and is cut.
+    let atTheEnd = history.age(at: .max, nowMilliseconds: end)
+    for time: Int64 in 1...3 { history.note(time * 10, nowMilliseconds: end + time * second) }
+    history.note(15, nowMilliseconds: end + 5 * second)
+    let (whole, rest) = (
+      history.age(at: 0, nowMilliseconds: end + 6 * second), history.age(at: 10, nowMilliseconds: end + 6 * second)
+    )
+    #expect((atTheEnd, whole, rest) == (0, 5 * second, second))
   }
 }

@@ -113,6 +113,10 @@ struct WorkerEventTests {
     let cases: [(String, WorkerEvent.Kind)] = [
       (#"{"event":"start",\#(file)}"#, .start),
       (#"{"event":"progress",\#(file),"bytes":5,"total":9,"seconds":1.0}"#, .progress(bytes: 5, total: 9)),
+      (
+        #"{"event":"progress",\#(file),"bytes":5,"total":9,"behind_seconds":3}"#,
+        .progress(bytes: 5, total: 9, behindSeconds: 3)
+      ),
       (#"{"event":"delivered",\#(file),"asset_id":17,"total":9}"#, .delivered(assetID: 17, size: 9)),
       (#"{"event":"delivered",\#(file)}"#, .delivered(assetID: nil, size: nil)),
       (#"{"event":"skipped",\#(file)}"#, .skipped(isRemovalDue: false)),

@@ -67,6 +67,17 @@ struct WatchStatusTests {
     #expect(!text.contains("remaining_seconds"))
   }
 
+  @Test func aRecordingThatIsMadeHasNoEndButATime() throws {
+    var snapshot = WatchSnapshot.sample
+    snapshot.groups[0].uploads[0].arrivedUntil = 1_795_421_199
+    let text = snapshot.json(process: 1, nowUnixMilliseconds: 0)
+    #expect(text.contains(#""arrived_until":"2026-11-23T08:06:39.000Z""#) && !text.contains("remaining_seconds"))
+    #expect(lines(try status(snapshot)).joined(separator: "\n").contains("11.4 MB/s  up to 08:06:39 UTC"))
+    #expect(
+      snapshot.metrics.contains(
+        #"gighive_upload_arrived_until_timestamp_seconds{destination="https://gighive/",directory="/srv/recordings"} 1795421199"#))
+  }
+
   @Test func theStatusForProgramsAddsTheRecords() throws {
     var status = try status(WatchSnapshot(startedAt: 0))
     status.pendingCount = 2
