@@ -236,6 +236,10 @@ package enum Limits {
   package static let connectionGain: Int64 = 8
   /// How long nothing is tried after one was of no use, in milliseconds.
   package static let connectionPauseMilliseconds: Int64 = 60_000
+  /// How many further connections fail, one after the other, before that pause.
+  package static let helperFailures = 2
+  /// What the server has taken over the first further connection before there is another one, in bytes.
+  package static let helperEvidence: Int64 = 256 << 10
   /// The ring of each further one, and one read and write, in bytes; and what it needs in all, with TLS.
   package static let connectionRunLength = 128 << 10
   package static let connectionMemory: Int64 = 3 << 19

@@ -57,6 +57,8 @@ package struct ConnectionCount: Sendable {
 
   /// - Parameter rate: what arrives over as many connections as there are, in bytes per second.
   private mutating func judge(rate: Int64, _ now: Int64) {
+    // The network is down, which says nothing.
+    if rate == 0 { return }
     if let less = rateWithLess, rate < less + less / Limits.connectionGain {
       wanted -= 1
       rateWithLess = nil

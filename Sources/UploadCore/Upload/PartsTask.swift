@@ -301,7 +301,19 @@ struct PartsTask: Sendable {
       digestDecides: computesSHA256)
   }
 
+  /// If the file may have changed, only the beginning that this connection has sent can be compared. What others sent behind it is sent
+  /// again.
+  private mutating func forgetUncompared() {
+    guard doubt != nil, !parts.areGrowing, let sent, parts.end(in: size) > sent.length else { return }
+    for number in 1...parts.count(in: size) where parts.has(number) {
+      let (offset, length) = parts.range(of: number, in: size)
+      if offset + length > sent.length { parts.set(nil, of: number) }
+    }
+    pending.append(.save(.parts(parts)))
+  }
+
   private mutating func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
+    if !isJoined { forgetUncompared() }
     switch continuation {
     case .compare(let sent): return .hash(.beginning(length: sent.length))
     case .read(let length): return .hash(.beginning(length: length))

@@ -215,6 +215,7 @@ struct TusPartsTask: Sendable {
   }
 
   private mutating func remove(_ uploads: [TargetURI], then continuation: Continuation) {
+    if case .leave = continuation { lent = [] }
     if !uploads.isEmpty {
       state = .removing(uploads, then: continuation)
       return
@@ -230,7 +231,6 @@ struct TusPartsTask: Sendable {
       forget(number)
       matched(number)
     case .leave:
-      lent = []
       if hasUpload {
         parts = UploadedParts(growing: parts.token, step: parts.step)
         pending.append(.forgotten)

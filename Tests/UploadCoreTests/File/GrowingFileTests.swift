@@ -1,4 +1,5 @@
 import Testing
+
 @testable import UploadCore
 
 struct GrowingFileTests {
@@ -53,8 +54,10 @@ struct GrowingFileTests {
     let part = Limits.partLength
     // The first part comes last.
     let steps: [(at: Int64, length: Int64, delivered: Int64, behind: Int64)] = [
-      (0, 100, 0, 0), (1000, 200, 0, 1000), (2000, part + 10, 0, 2000), (3000, part + 20, 10, 0), (4000, part + 30, 10, 1000),
-      (5000, part + 30, 19, 2000), (6000, part + 30, 20, 2000), (7000, part + 30, 30, 0), (7100, part + 31, 30, 0), (8000, part + 31, 30, 900),
+      (0, 100, 0, 0), (1000, 200, 0, 1000), (2000, part + 10, 0, 2000), (3000, part + 20, 10, 0),
+      (4000, part + 30, 10, 1000),
+      (5000, part + 30, 19, 2000), (6000, part + 30, 20, 2000), (7000, part + 30, 30, 0), (7100, part + 31, 30, 0),
+      (8000, part + 31, 30, 900),
     ]
     for (now, length, delivered, behind) in steps {
       let progress = file.progress(delivered: delivered, of: length, nowMilliseconds: now)

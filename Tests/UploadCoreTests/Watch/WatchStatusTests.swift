@@ -75,7 +75,8 @@ struct WatchStatusTests {
     #expect(lines(try status(snapshot)).joined(separator: "\n").contains("11.4 MB/s  up to 08:06:39 UTC"))
     #expect(
       snapshot.metrics.contains(
-        #"gighive_upload_arrived_until_timestamp_seconds{destination="https://gighive/",directory="/srv/recordings"} 1795421199"#))
+        #"gighive_upload_arrived_until_timestamp_seconds{destination="https://gighive/",directory="/srv/recordings"} 1795421199"#
+      ))
   }
 
   @Test func theStatusForProgramsAddsTheRecords() throws {
