@@ -445,7 +445,7 @@ extension WatchMachine {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total, let behindSeconds):
       noteProgress(index, bytes, total, now)
-      candidates[index].upload.arrivedUntil = behindSeconds.map { max(0, unixSeconds - $0) }
+      candidates[index].upload.noteArrival(until: behindSeconds.map { max(0, unixSeconds - $0) })
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
     case .skipped(let isRemovalDue, let isCertain, let otherEvent):
       health.noteInconclusive(now: now)

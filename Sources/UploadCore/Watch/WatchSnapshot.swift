@@ -99,6 +99,12 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var arrivedUntil: Int64?
 
     package init(path: [UInt8]) { self.path = path }
+
+    /// What is rounded differs by a second. While the recorder pauses, nothing is written to the disk.
+    mutating func noteArrival(until time: Int64?) {
+      if let time, let arrivedUntil, abs(time - arrivedUntil) <= 1 { return }
+      arrivedUntil = time
+    }
   }
 
   /// A recording that is not tried again until it changes, `resume` is called, or it is due, and why.

@@ -50,6 +50,19 @@ struct WatchLiveTests {
     #expect(at <= 602_000 && task?.seen == nil && task != nil)
   }
 
+  @Test mutating func aRecorderThatPausesChangesNothingThatIsShown() {
+    machine.noteInspection([1], .file(file(long)), now: 0)
+    _ = offered([1], file(long), until: 2000)
+    machine.handle(WorkerEvent(.start, path: [1]), now: 2000, unixSeconds: 100)
+    var shown: [Int64?] = []
+    for (now, behind) in [(102, 2), (103, 2), (104, 4), (110, 0), (111, nil)] as [(Int64, Int64?)] {
+      let event = WorkerEvent(.progress(bytes: 0, total: long, behindSeconds: behind), path: [1])
+      machine.handle(event, now: 2000, unixSeconds: now)
+      shown.append(machine.uploads.first?.arrivedUntil)
+    }
+    #expect(shown == [100, 100, 100, 110, nil])
+  }
+
   @Test(arguments: [
     (FileWriters.noWriter, false), (.writer, true), (.undetectable(SystemError(code: 13)), false),
     (.notNow(SystemError(code: 24)), false),
