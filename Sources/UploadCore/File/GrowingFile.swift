@@ -55,7 +55,8 @@ package struct GrowingFile: Equatable, Sendable {
     // The first part is sent last.
     let offset = delivered == 0 ? 0 : delivered + Limits.partLength
     return UploadProgress(
-      deliveredBytes: min(delivered, length), totalBytes: length,
+      // Callers divide by it.
+      deliveredBytes: min(delivered, length), totalBytes: max(1, length),
       behindMilliseconds: history.age(at: offset, nowMilliseconds: now))
   }
 }

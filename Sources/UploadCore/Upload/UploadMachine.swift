@@ -865,7 +865,7 @@ package struct UploadPolicy: Sendable {
 public struct UploadProgress: Equatable, Sendable {
   /// The number of bytes of the file that the peer has acknowledged.
   public let deliveredBytes: Int64
-  /// The file's size in bytes; while it grows, how much of it there is.
+  /// The file's size in bytes; while it grows, how much of it there is, at least 1.
   public let totalBytes: Int64
   /// How long ago the first byte was written that has not arrived, in milliseconds; nil for a file that is finished. Its first part,
   /// which is sent last, does not count.

@@ -200,10 +200,11 @@ final class SourceFile {
   /// How far its upload is.
   /// - Parameter delivered: how much of it has arrived, in bytes.
   func progress(delivered: Int64, nowMilliseconds now: Int64) -> UploadProgress {
+    guard var growth else { return UploadProgress(deliveredBytes: min(delivered, size), totalBytes: size) }
+    defer { self.growth = growth }
     // The last known length will do for a report.
     let length = (try? SourceFile.status(descriptor)).map { shim_written_length(descriptor, $0.size) } ?? size
-    return growth?.progress(delivered: delivered, of: length, nowMilliseconds: now)
-      ?? UploadProgress(deliveredBytes: min(delivered, size), totalBytes: size)
+    return growth.progress(delivered: delivered, of: length, nowMilliseconds: now)
   }
 
   /// The same file with the size, the times and the name that it has now. If it has been removed, it keeps its name.

@@ -31,8 +31,9 @@ enum WorkerTarget {
     require(WorkerEvent(parsing: line + [ASCII.carriageReturn]) == event, "white space makes a difference")
     require(WorkerEvent(parsing: line + [UInt8(ascii: "x")]) == nil, "an event with something behind it")
     switch event?.kind {
-    case .progress(let bytes, let total):
+    case .progress(let bytes, let total, let behindSeconds):
       require([bytes, total].allSatisfy { (0...Limits.fileSize).contains($0) }, "a size that no file has")
+      require(behindSeconds ?? 0 >= 0, "a byte that has yet to be written")
     case .delivered(_, let size?): require((0...Limits.fileSize).contains(size), "a size that no file has")
     default: break
     }

@@ -66,6 +66,12 @@ struct GrowingFileTests {
     }
   }
 
+  @Test func aRecordingWithoutContentHasALengthToDivideBy() {
+    var file = GrowingFile(settleMilliseconds: 1000)
+    let progress = file.progress(delivered: 0, of: 0, nowMilliseconds: 0)
+    #expect(progress == UploadProgress(deliveredBytes: 0, totalBytes: 1, behindMilliseconds: 0))
+  }
+
   @Test func aRecordingThatIsFarBehindIsKnownRoughly() {
     var history = GrowthHistory()
     let second: Int64 = 1000
