@@ -10,14 +10,14 @@ import Testing
     UploadRequest(file: LocalPath(file.path), destination: .multipart(try TargetURI(server.url)))
   }
 
-  @Test(.timeLimit(.minutes(1))) func aTaskGetsItsDelivery() async throws {
+  @Test(.timeLimit(.minutes(10))) func aTaskGetsItsDelivery() async throws {
     let server = FormServer(answers: true)
     defer { server.stop() }
     let delivery = try await AsyncUploader().upload(try request(server))
     #expect(delivery.sent?.file.size == 100_000)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aRefusalIsAnUploadError() async throws {
+  @Test(.timeLimit(.minutes(10))) func aRefusalIsAnUploadError() async throws {
     let server = FormServer(answers: true, status: "403 Forbidden")
     defer { server.stop() }
     var refusal: UploadError?
@@ -25,7 +25,7 @@ import Testing
     guard case .refused(403, _) = refusal else { return #expect(Bool(false), "\(String(describing: refusal))") }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aWrongNumberOfJobsEndsTheUpload() async throws {
+  @Test(.timeLimit(.minutes(10))) func aWrongNumberOfJobsEndsTheUpload() async throws {
     let server = FormServer(answers: true)
     defer { server.stop() }
     let upload = AsyncUploader(jobs: 17).start(try request(server))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func progressEndsWithTheLastByte() async throws {
+  @Test(.timeLimit(.minutes(10))) func progressEndsWithTheLastByte() async throws {
     let server = FormServer(answers: true)
     defer { server.stop() }
     let upload = AsyncUploader().start(try request(server))
@@ -44,7 +44,7 @@ import Testing
     #expect(try await upload.delivery().sent?.file.size == 100_000)
   }
 
-  @Test(.timeLimit(.minutes(1))) func moreUploadsThanJobsAreAllDelivered() async throws {
+  @Test(.timeLimit(.minutes(10))) func moreUploadsThanJobsAreAllDelivered() async throws {
     let server = FormServer(answers: true)
     defer { server.stop() }
     let uploader = AsyncUploader(jobs: 3)
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// The other upload waits for a server that never answers, so that only the request itself can wake the loop.
-  @Test(.timeLimit(.minutes(1))) func anUploadStartsWhileAnotherWaits() async throws {
+  @Test(.timeLimit(.minutes(10))) func anUploadStartsWhileAnotherWaits() async throws {
     let (silent, server) = (FormServer(answers: false), FormServer(answers: true))
     defer {
       silent.stop()
@@ -71,7 +71,7 @@ import Testing
     await #expect(throws: UploadError.self) { try await waiting.delivery() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aCancelledTaskEndsItsUploadOnly() async throws {
+  @Test(.timeLimit(.minutes(10))) func aCancelledTaskEndsItsUploadOnly() async throws {
     let (silent, server) = (FormServer(answers: false), FormServer(answers: true))
     defer {
       silent.stop()
@@ -91,7 +91,7 @@ import Testing
     #expect(try await other.delivery().sent?.file.size == 100_000)
   }
 
-  @Test(.timeLimit(.minutes(1))) func anUploadThatIsCancelledBeforeItsTurnEndsAtOnce() async throws {
+  @Test(.timeLimit(.minutes(10))) func anUploadThatIsCancelledBeforeItsTurnEndsAtOnce() async throws {
     let silent = FormServer(answers: false)
     defer { silent.stop() }
     let uploader = AsyncUploader(jobs: 1)
@@ -105,7 +105,7 @@ import Testing
     #expect(silent.requestCount == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func recordsAreReadAndChangedBesideUploads() async throws {
+  @Test(.timeLimit(.minutes(10))) func recordsAreReadAndChangedBesideUploads() async throws {
     let (silent, directory) = (FormServer(answers: false), TemporaryDirectory())
     defer { silent.stop() }
     var configuration = Configuration()
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// The server never answers.
-  @Test(.timeLimit(.minutes(1))) func aCancelledTaskStopsAskingTheServer() async throws {
+  @Test(.timeLimit(.minutes(10))) func aCancelledTaskStopsAskingTheServer() async throws {
     let (silent, directory) = (FormServer(answers: false), TemporaryDirectory())
     defer { silent.stop() }
     var configuration = Configuration()
@@ -141,7 +141,7 @@ import Testing
   }
 
   /// Its thread releases it at its end, and what it releases closes its descriptors. Several times, because the end takes several steps.
-  @Test(.timeLimit(.minutes(1))) func uploadersThatNobodyUsesAreReleased() async throws {
+  @Test(.timeLimit(.minutes(10))) func uploadersThatNobodyUsesAreReleased() async throws {
     for _ in 0..<10 {
       let silent = FormServer(answers: false)
       defer { silent.stop() }
