@@ -73,15 +73,24 @@ struct GrowthHistory: Equatable, Sendable {
   private var points: [Point] = []
   private var intervalMilliseconds = Limits.growthMilliseconds
 
+  init() {
+    // Nothing is allocated while a part is sent.
+    points.reserveCapacity(GrowthHistory.capacity)
+  }
+
   /// - Parameters:
   ///   - length: in bytes.
   ///   - now: on a monotonic clock, in milliseconds.
   mutating func note(_ length: Int64, nowMilliseconds now: Int64) {
-    // It was cut: what follows is written anew.
+    // After a truncation, what follows the new end is not written yet.
     if let last = points.last, length < last.length { points.removeAll { $0.length > length } }
     if let last = points.last, length == last.length || now - last.milliseconds < intervalMilliseconds { return }
     if points.count == GrowthHistory.capacity {
-      points = points.indices.filter { $0 % 2 == 0 }.map { points[$0] }
+      var isKept = false
+      points.removeAll { _ in
+        isKept.toggle()
+        return !isKept
+      }
       intervalMilliseconds *= 2
     }
     points.append(Point(length: length, milliseconds: now))

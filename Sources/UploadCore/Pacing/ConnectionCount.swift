@@ -29,6 +29,13 @@ package struct ConnectionCount: Sendable {
   private var rateWithLess: Int64?
   /// The newest one was of no use. Until then, there is no other one; on the clock of ``update(delivered:over:nowMilliseconds:)``.
   private var heldUntilMilliseconds: Int64 = .min
+  /// How many further ones have failed since one of them has sent a part.
+  private var failureCount = 0
+  /// How much the server had when one of them failed, in bytes.
+  private var deliveredAtFailure: Int64 = -1
+  /// Because of failures, there is no further one until then.
+  private var refusedUntilMilliseconds: Int64 = .min
+  private var hasSentPart = false
 
   package init(_ limit: ConnectionLimit) {
     self.limit = limit
@@ -54,6 +61,31 @@ package struct ConnectionCount: Sendable {
       measurement = nil
     }
   }
+
+  /// Whether there may be one more. The second one first shows that the server takes it: one that refuses it, or its password, is not
+  /// asked by all of them.
+  /// - Parameters:
+  ///   - count: how many there are.
+  ///   - arrived: what has arrived of the parts that all but the first one send, in bytes.
+  package func mayAdd(to count: Int, arrived: Int64, nowMilliseconds now: Int64) -> Bool {
+    count < wanted && now >= refusedUntilMilliseconds
+      && (count == 1 || hasSentPart || arrived >= Limits.helperEvidence)
+  }
+
+  /// Whether a further one may send another part. After a failure, the server must have taken something before.
+  /// - Parameter delivered: what the server has, in bytes.
+  package func mayLend(delivered: Int64) -> Bool { delivered > deliveredAtFailure }
+
+  /// A further one could not send its part.
+  package mutating func noteFailure(delivered: Int64, nowMilliseconds now: Int64) {
+    deliveredAtFailure = delivered
+    failureCount += 1
+    hasSentPart = false
+    if failureCount >= Limits.helperFailures { refusedUntilMilliseconds = now + Limits.connectionPauseMilliseconds }
+  }
+
+  /// A further one has sent a part.
+  package mutating func noteSentPart() { (failureCount, hasSentPart) = (0, true) }
 
   /// - Parameter rate: what arrives over as many connections as there are, in bytes per second.
   private mutating func judge(rate: Int64, _ now: Int64) {

@@ -197,14 +197,19 @@ final class SourceFile {
         writers: writers()), nowMilliseconds: now) ?? true
   }
 
+  /// Up to the last byte that has been written by now, in bytes.
+  private func writtenLength() throws(FileError) -> Int64 {
+    shim_written_length(descriptor, try SourceFile.status(descriptor).size)
+  }
+
   /// How far its upload is.
   /// - Parameter delivered: how much of it has arrived, in bytes.
   func progress(delivered: Int64, nowMilliseconds now: Int64) -> UploadProgress {
-    guard var growth else { return UploadProgress(deliveredBytes: min(delivered, size), totalBytes: size) }
-    defer { self.growth = growth }
     // The last known length will do for a report.
-    let length = (try? SourceFile.status(descriptor)).map { shim_written_length(descriptor, $0.size) } ?? size
-    return growth.progress(delivered: delivered, of: length, nowMilliseconds: now)
+    let length = isGrowing ? (try? writtenLength()) ?? size : size
+    // In place: a copy would be allocated.
+    return growth?.progress(delivered: delivered, of: length, nowMilliseconds: now)
+      ?? UploadProgress(deliveredBytes: min(delivered, length), totalBytes: length)
   }
 
   /// The same file with the size, the times and the name that it has now. If it has been removed, it keeps its name.

@@ -464,35 +464,14 @@ extension UploadDriver {
     fileprivate var count = 0
     /// What has arrived of the parts that they send, in bytes.
     fileprivate var arrived: Int64 = 0
-    /// How much the server had when one of them failed, in bytes: before it has more, there is no other one.
-    fileprivate var deliveredAtFailure: Int64 = -1
-    /// How many have failed since one of them has sent a part.
-    private var failureCount = 0
-    /// Nothing is lent until then.
-    private var heldUntilMilliseconds: Int64 = .min
-    private var haveSentPart = false
-
-    fileprivate mutating func noteFailure(delivered: Int64, nowMilliseconds now: Int64) {
-      deliveredAtFailure = delivered
-      failureCount += 1
-      haveSentPart = false
-      if failureCount >= Limits.helperFailures { heldUntilMilliseconds = now + Limits.connectionPauseMilliseconds }
-    }
-
-    fileprivate mutating func noteSent() { (failureCount, haveSentPart) = (0, true) }
-
-    /// A server that refuses a second connection, or a password, is asked once, not by all of them.
-    fileprivate func mayAdd(nowMilliseconds now: Int64) -> Bool {
-      now >= heldUntilMilliseconds && (count == 0 || haveSentPart || arrived >= Limits.helperEvidence)
-    }
     /// When the progress is reported next while this connection has nothing to send.
     fileprivate var nextReportMilliseconds: Int64 = .min
   }
 
   func takeHelper(nowMilliseconds: Int64) -> (any Steppable)? {
     // Asked after each step.
-    guard helpers.count + 1 < connections.wanted, helpers.mayAdd(nowMilliseconds: now), let slots,
-      case .transferring = activity, let file = source?.file,
+    guard connections.mayAdd(to: helpers.count + 1, arrived: helpers.arrived, nowMilliseconds: nowMilliseconds),
+      let slots, case .transferring = activity, let file = source?.file,
       slots.connectionCount < shared.configuration.connections.most, let (part, composer) = lendPart()
     else { return nil }
     guard let slot = slots.takeToHelp() else {
@@ -514,7 +493,7 @@ extension UploadDriver {
   }
 
   private func lendPart() -> (part: LentPart, composer: RequestComposer)? {
-    guard let delivered = machine.deliveredInParts, delivered > helpers.deliveredAtFailure,
+    guard let delivered = machine.deliveredInParts, connections.mayLend(delivered: delivered),
       let part = machine.lendPart()
     else { return nil }
     return (part, composer)
@@ -544,9 +523,9 @@ extension UploadDriver {
 
   /// What has become of a part that a helper sends.
   func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
-    if case .taken = progress { helpers.noteSent() }
+    if case .taken = progress { connections.noteSentPart() }
     if progress == .failed, machine.awaits(part) {
-      helpers.noteFailure(delivered: machine.deliveredInParts ?? 0, nowMilliseconds: now)
+      connections.noteFailure(delivered: machine.deliveredInParts ?? 0, nowMilliseconds: now)
     }
     machine.handle(.lent(part, progress))
     do throws(UploadError) { if let change = machine.takeUnsaved() { try save(change) } } catch { end(.failed(error)) }

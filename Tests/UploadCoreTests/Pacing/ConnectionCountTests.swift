@@ -64,4 +64,37 @@ struct ConnectionCountTests {
     for second in 0..<30 as Range<Int64> { count.update(delivered: 0, over: 7, nowMilliseconds: second * 1000) }
     #expect(count.wanted == 7)
   }
+
+  @Test func anOutageIsNoGain() {
+    var link = Link(rates: [0, 0])
+    #expect(link.run(seconds: 60) == [1])
+  }
+
+  @Test func theSecondOneShowsThatTheServerTakesIt() {
+    var count = ConnectionCount(.count(3))
+    func may(_ connections: Int, _ arrived: Int64) -> Bool {
+      count.mayAdd(to: connections, arrived: arrived, nowMilliseconds: 0)
+    }
+    let (first, none, some) = (may(1, 0), may(2, Limits.helperEvidence - 1), may(2, Limits.helperEvidence))
+    #expect((first, none, some) == (true, false, true))
+    count.noteSentPart()
+    let (afterPart, most) = (may(2, 0), may(3, 0))
+    count.noteFailure(delivered: 0, nowMilliseconds: 0)
+    let afterFailure = may(2, 0)
+    #expect((afterPart, most, afterFailure) == (true, false, false))
+  }
+
+  @Test func aServerThatRefusesOthersIsLeftAlone() {
+    var count = ConnectionCount(.count(16))
+    func may(_ now: Int64) -> Bool { count.mayAdd(to: 1, arrived: 0, nowMilliseconds: now) }
+    count.noteFailure(delivered: 5, nowMilliseconds: 0)
+    count.noteSentPart()
+    count.noteFailure(delivered: 7, nowMilliseconds: 1000)
+    let (same, more, afterOne) = (count.mayLend(delivered: 7), count.mayLend(delivered: 8), may(1000))
+    #expect((same, more, afterOne) == (false, true, true))
+    count.noteFailure(delivered: 9, nowMilliseconds: 2000)
+    let end = 2000 + Limits.connectionPauseMilliseconds
+    let (before, after) = (may(end - 1), may(end))
+    #expect((before, after) == (false, true))
+  }
 }
