@@ -29,13 +29,13 @@ BOARDS := aarch64 armv7 armv6
 ARCHITECTURES := x86_64 $(BOARDS)
 
 # OpenSSL, built from Debian 13's source package. OPENSSL=system: libssl-dev of this machine, for x86_64 only. That is also the
-# fallback where Debian 13 cannot be reached. One build serves both 32-bit architectures.
+# fallback where the source cannot be fetched; what was fetched must build. One build serves both 32-bit architectures.
 OPENSSL_DIRECTORY := $(CURDIR)/$(BUILD)/openssl
 OPENSSL_PACKAGING := $(wildcard Sources/Packaging/openssl/*)
 OPENSSL_TARGET_aarch64 = $(shell Sources/Packaging/embedded aarch64 --target)
 OPENSSL_TARGET_arm = $(filter-out -mthumb,$(shell Sources/Packaging/embedded armv6 --target))
 
-$(OPENSSL_DIRECTORY)/version: $(OPENSSL_PACKAGING) | setup
+$(OPENSSL_DIRECTORY)/version: $(OPENSSL_PACKAGING)
 	Sources/Packaging/openssl/fetch $(@D)
 $(OPENSSL_DIRECTORY)/x86_64/version: $(OPENSSL_DIRECTORY)/version
 $(OPENSSL_DIRECTORY)/aarch64/version: $(BUILD)/sysroot/arm64/versions $(OPENSSL_PACKAGING) | openssl
@@ -46,13 +46,15 @@ $(OPENSSL_DIRECTORY)/%/version:
 .PHONY: openssl
 openssl: setup
 ifneq ($(OPENSSL),system)
-	@failed=$(OPENSSL_DIRECTORY)/failed; \
-	if [ -e $$failed ] && [ -z "$$(find $(OPENSSL_PACKAGING) -newer $$failed)" ]; then \
-	  echo "OpenSSL: this machine's libssl-dev, because Debian 13's source package could not be built; rm $$failed to try again" >&2; \
-	elif $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version; then rm -f $$failed; \
+	@missing=$(OPENSSL_DIRECTORY)/missing; \
+	if [ -e $$missing ] && [ -z "$$(find $(OPENSSL_PACKAGING) -newer $$missing)" ]; then \
+	  echo "OpenSSL: this machine's libssl-dev, because Debian 13's source package could not be fetched; rm $$missing to try again" >&2; \
+	elif $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/version; then \
+	  rm -f $$missing; \
+	  $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version; \
 	else \
-	  rm -rf $(OPENSSL_DIRECTORY)/x86_64; mkdir -p $(OPENSSL_DIRECTORY); touch $$failed; \
-	  echo "OpenSSL could not be built from Debian 13's source package: the static binary gets this machine's libssl-dev" >&2; \
+	  rm -rf $(OPENSSL_DIRECTORY)/x86_64; mkdir -p $(OPENSSL_DIRECTORY); touch $$missing; \
+	  echo "Debian 13's source package of OpenSSL could not be fetched: the static binary gets this machine's libssl-dev" >&2; \
 	fi
 endif
 
