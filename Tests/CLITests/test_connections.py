@@ -7,7 +7,7 @@ import threading
 import pytest
 from live import MIB
 from program import wait_until
-from test_live import server  # noqa: F401
+from test_live import ToNextcloud, server  # noqa: F401
 from test_live_tus import sent
 from watching import sha256
 
@@ -122,6 +122,29 @@ def test_a_file_that_changes_is_not_joined(server, send, file):  # noqa: F811
     server.stub.before = before
     assert send("--connections", "4").wait().code == 3
     assert server.stored() == {}
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_edited):  # noqa: F811
+    def change():
+        status = file.stat()
+        if is_edited:
+            with file.open("r+b") as opened:
+                opened.write(b"another beginning")
+            os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        file.chmod(0o600)
+    changes = [change]
+
+    def before(request):
+        if request.command == "PUT" and len(server.sent()) > 4 and changes:
+            changes.pop()()
+    server.stub.before = before
+    result = send("--connections", "4").wait()
+    # A Nextcloud's parts have no digests to compare.
+    if is_edited or isinstance(server, ToNextcloud):
+        assert result.code == 3 and server.stored() == {}
+    else:
+        assert not changes and once(server, file)
 
 
 @pytest.fixture(params=["gighive", "tus"])

@@ -147,6 +147,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     } else {
       // How the attempt ended stays.
       let failure = failure
+      if !mayBeWhole { formerURL = remote?.url ?? formerURL }
       forget()
       self.failure = failure
     }

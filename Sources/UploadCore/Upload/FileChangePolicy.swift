@@ -25,8 +25,10 @@ struct FileChangePolicy: Sendable {
     self.isConfirmed = isConfirmed
   }
 
-  mutating func decide(on statusChange: StatusChange) -> Decision {
+  /// - Parameter comparesParts: whether the upload does the comparison itself.
+  mutating func decide(on statusChange: StatusChange, comparesParts: Bool) -> Decision {
     hasStatusChanged = true
+    if comparesParts { return .proceed }
     if case .afterEnd = statusChange { return .changed(.changedInTransit) }
     guard hasDigest else { return .changed(.statusChanged) }
     switch statusChange {
@@ -38,6 +40,9 @@ struct FileChangePolicy: Sendable {
       return .reread
     }
   }
+
+  /// The status has changed since the file was opened.
+  mutating func noteStatusChange() { hasStatusChanged = true }
 
   /// The status has changed while the digest was computed.
   /// - Returns: whether to read the whole file again.

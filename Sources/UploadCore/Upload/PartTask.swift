@@ -87,7 +87,7 @@ struct PartTask: Sendable {
   }
 
   mutating func hashed(_ result: HashResult) {
-    guard case .range(let checksum) = result else { return }
+    guard case .range(let checksum, _) = result else { return }
     switch (state, way) {
     case (.hashing, _): (sha256, state) = (ASCII.hex(Base64.decode(checksum.utf8) ?? []), .sending)
     case (.sending, .tus(var upload)):

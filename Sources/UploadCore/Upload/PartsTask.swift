@@ -25,6 +25,9 @@
 ///
 ///     … listing ──▶ hashing ⇄ putting ──▶ matching ──▶ hashing ⇄ putting (what differs, and the first one) ──▶ digesting
 ///                                                                                     … checking ◀── examiningFile ◀──┘
+///
+/// If the file's status (ctime) has changed by then, all parts are compared (`comparingAgain`): other connections have sent some of them before
+/// the digest of the whole had reached them, so it does not show whether they are still what the file has.
 struct PartsTask: Sendable {
   private enum State: Sendable {
     /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
@@ -57,6 +60,8 @@ struct PartsTask: Sendable {
     case digesting(isJoined: Bool)
     /// Whether the file is still what was compared with the parts.
     case examiningFile
+    /// Its status has changed. Whether the part with this number is still what was sent.
+    case comparingAgain(Int)
     /// Whether something has the object's name, before the parts are joined. `isLost`: the server does not know the upload any more.
     case checking(isLost: Bool)
     /// Whether the server has all parts: it would not say so.
@@ -111,6 +116,8 @@ struct PartsTask: Sendable {
   /// The numbers of the parts that other connections send, and whether there has been one.
   private var lent: [Int] = []
   private var hasLent = false
+  /// The SHA-256 of each part that this process has sent, from the first one, in lower-case hexadecimal digits; empty if unknown.
+  private var digests: [String] = []
   /// What comes before anything else.
   private var pending: [TaskStep] = []
   /// How much the server had before anything was sent, in bytes; nil while unknown.
@@ -156,7 +163,8 @@ struct PartsTask: Sendable {
     case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
       .hashing, .putting, .awaitingLent, .growing, .ended, .matching, .failing:
       parts.total(in: size)
-    case .digesting, .examiningFile, .checking, .verifying, .making(_, isBegun: true), .joining: size + 1
+    case .digesting, .examiningFile, .comparingAgain, .checking, .verifying, .making(_, isBegun: true), .joining:
+      size + 1
     case .confirming, .proving, .stored: size + 2
     }
   }
@@ -166,7 +174,7 @@ struct PartsTask: Sendable {
 
   var isVerifying: Bool {
     switch state {
-    case .comparing, .digesting: true
+    case .comparing, .digesting, .comparingAgain: true
     default: false
     }
   }
@@ -216,7 +224,7 @@ struct PartsTask: Sendable {
     case .awaitingLent: return .awaitLent
     // Nothing of it is read.
     case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
-    case .hashing(let number), .matching(let number, _):
+    case .hashing(let number), .matching(let number, _), .comparingAgain(let number):
       let (offset, length) = parts.range(of: number, in: size)
       return .hash(.range(.sha256, offset: offset, length: length))
     case .proving(let request): return .ask(request)
@@ -248,7 +256,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent) = (nil, [])
+    (upload, lent, digests) = (nil, [], [])
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -270,7 +278,7 @@ struct PartsTask: Sendable {
 
   private mutating func forget() {
     parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
-    (upload, areMatched, lent) = (nil, false, [])
+    (upload, areMatched, lent, digests) = (nil, false, [], [])
     pending.append(.save(.forgotten))
   }
 
@@ -395,9 +403,9 @@ struct PartsTask: Sendable {
 
   mutating func hashed(_ result: HashResult) throws(UploadError) {
     switch (state, result) {
-    case (.hashing(let number), .range(let checksum)):
+    case (.hashing(let number), .range(let checksum, _)):
       state = .putting(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
-    case (.matching(let number, let isJoined), .range(let checksum)):
+    case (.matching(let number, let isJoined), .range(let checksum, _)):
       let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
       if isJoined, !isSame { return leaveOther(isJoined: true) }
       if !isSame, parts.has(number) {
@@ -415,7 +423,13 @@ struct PartsTask: Sendable {
     case (.digesting(let isJoined), .wholeFile(let sha256, _)):
       self.sha256 = sha256
       if isJoined { store(theirs: nil) } else { state = examiningOrJoining }
-    case (.examiningFile, .range): state = checkingOrJoining
+    case (.examiningFile, .range(_, let isStable)):
+      if isStable { state = checkingOrJoining } else { try compareAgain() }
+    case (.comparingAgain(let number), .range(let checksum, _)):
+      guard digest(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? []) else {
+        throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
+      }
+      state = number < parts.count(in: size) ? .comparingAgain(number + 1) : checkingOrJoining
     case (.comparing(let theirs), .wholeFile(let own, _)):
       guard theirs == own else {
         state = .looking
@@ -459,11 +473,53 @@ struct PartsTask: Sendable {
   mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
     guard part.attempt == attempts, let index = lent.firstIndex(of: part.number) else { return }
     lent.remove(at: index)
-    if case .taken(let tag, _) = progress {
+    if case .taken(let tag, let sha256) = progress {
       parts.set(tag, of: part.number)
+      remember(sha256, of: part.number)
       pending.append(.save(.parts(parts)))
     }
     if case .awaitingLent = state { sendNext() }
+  }
+
+  // MARK: Changes of the file
+
+  /// Whether it compares all parts with the file if its status changes.
+  var comparesParts: Bool { parts.areGrowing || hasLent }
+
+  /// Whether they are compared when the upload continues, or have been.
+  var isComparedLater: Bool {
+    switch state {
+    case .listing, .examining(isJoined: false), .hashing, .putting, .awaitingLent, .digesting(isJoined: false),
+      .examiningFile, .comparingAgain:
+      parts.areGrowing
+    case .aborting, .looking, .comparing, .making, .creating, .unsupported, .examining, .growing, .ended, .matching,
+      .digesting, .checking, .verifying, .joining, .confirming, .proving, .failing, .stored:
+      true
+    }
+  }
+
+  private mutating func remember(_ sha256: String, of number: Int) {
+    if parts.areGrowing { return }
+    while digests.count < number { digests.append("") }
+    digests[number - 1] = sha256
+  }
+
+  /// The SHA-256 of what was sent; empty if this process has not computed it.
+  private func digest(of number: Int) -> String {
+    parts.sha256(of: number) ?? (number <= digests.count ? digests[number - 1] : "")
+  }
+
+  /// Compares all parts. What an earlier process has sent is sent again. Nextcloud's parts have no digests, so nothing can be compared.
+  private mutating func compareAgain() throws(UploadError) {
+    let unknown = (1...parts.count(in: size)).filter { digest(of: $0).isEmpty }
+    state = .comparingAgain(1)
+    guard let first = unknown.first else { return }
+    guard dialect.checksParts else {
+      throw .tus(.checksumMismatch(offset: parts.range(of: first, in: size).offset))
+    }
+    for number in unknown { parts.set(nil, of: number) }
+    pending.append(.save(.parts(parts)))
+    sendNext()
   }
 
   // MARK: Responses
@@ -488,7 +544,7 @@ struct PartsTask: Sendable {
     case .confirming(let theirs): try receiveConfirmation(answer, theirs)
     case .proving: finish(theirs: dialect.examined(answer))
     case .comparing, .unsupported, .examining, .hashing, .awaitingLent, .growing, .ended, .matching, .digesting,
-      .examiningFile, .failing, .stored:
+      .examiningFile, .comparingAgain, .failing, .stored:
       break
     }
   }
@@ -573,6 +629,7 @@ struct PartsTask: Sendable {
     switch try dialect.taken(answer) {
     case .taken(let tag):
       parts.set(tag, of: number, sha256: sha256)
+      remember(sha256, of: number)
       pending.append(.save(.parts(parts)))
       sendNext()
     case .gone: state = .checking(isLost: true)
@@ -680,8 +737,8 @@ struct PartsTask: Sendable {
     // It is delivered, and may be too large to be read in the server's time.
     case .proving: finish(theirs: nil)
     case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting,
-      .awaitingLent, .growing, .ended, .matching, .digesting, .examiningFile, .checking, .verifying, .confirming,
-      .failing, .stored:
+      .awaitingLent, .growing, .ended, .matching, .digesting, .examiningFile, .comparingAgain, .checking, .verifying,
+      .confirming, .failing, .stored:
       break
     }
   }

@@ -63,6 +63,8 @@ struct TusPartsTask: Sendable {
   private var part: TusUpload?
   /// Whether the parts that were sent while the recording grew have been compared with it.
   private var areMatched: Bool
+  /// Whether all of them have been compared once more, because the file's status has changed.
+  private var hasMatchedAgain = false
   /// The numbers of the parts that other connections send.
   private var lent: [Int] = []
   /// Whether the server has refused to join them. What helps the first time does not help again.
@@ -251,7 +253,7 @@ struct TusPartsTask: Sendable {
   // MARK: Hashes
 
   mutating func hashed(_ result: HashResult) {
-    guard case .range(let checksum) = result else { return }
+    guard case .range(let checksum, let isStable) = result else { return }
     switch state {
     case .hashing(let number): send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
     case .sending: part?.setChecksum(ofNextPatch: checksum)
@@ -262,6 +264,9 @@ struct TusPartsTask: Sendable {
       } else {
         matched(number)
       }
+    case .examiningFile where !isStable && !hasMatchedAgain:
+      hasMatchedAgain = true
+      state = .matching(1)
     case .examiningFile:
       // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.
       if !plan.request.isForGigHive { pending.append(.mayBeStored) }

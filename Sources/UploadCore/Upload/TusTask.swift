@@ -335,7 +335,7 @@ struct TusTask: Sendable {
     switch (state, hashed) {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
-    case (.uploading, .range(let checksum)), (.locating, .range(let checksum)):
+    case (.uploading, .range(let checksum, _)), (.locating, .range(let checksum, _)):
       upload.setChecksum(ofNextPatch: checksum)
     case (.uploading, .beginning(let sha256, let isStable)), (.locating, .beginning(let sha256, let isStable)):
       switch continuation {

@@ -386,7 +386,7 @@ package struct UploadMachine: Sendable {
       recover(from: interruption)
     case (.inFlight, .lastByteNext): task.lastByteNext()
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
-      switch fileChangePolicy.decide(on: statusChange) {
+      switch fileChangePolicy.decide(on: statusChange, comparesParts: task.comparesParts) {
       case .proceed: break
       case .reread: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)
@@ -395,7 +395,8 @@ package struct UploadMachine: Sendable {
       state = .inFlight(first: first, second: second)
       if let problem = fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this could be the digest of a mixture.
-    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed:
+    case (.hashing, .hashed(.wholeFile(_, isStable: false)))
+    where !fileChangePolicy.isConfirmed && !task.comparesParts:
       if fileChangePolicy.rereadsDigested() { state = .comparing(isAsked: false) } else { fail(.changedInTransit) }
     case (.comparing(isAsked: true), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
       if fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) != nil { return fail(.changedInTransit) }
@@ -420,6 +421,7 @@ package struct UploadMachine: Sendable {
 
   private mutating func take(_ hashed: HashResult) {
     state = .deciding
+    if case .range(_, isStable: false) = hashed { fileChangePolicy.noteStatusChange() }
     do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
   }
 
@@ -445,16 +447,18 @@ package struct UploadMachine: Sendable {
       end.error = .cancelled(hasSentAll: sendsWhole && facts.hasSentAll)
       end.recorded = end.error
     }
-    guard case .upload(let plan) = purpose, !plan.request.isRepeatable else {
-      end.sent = facts.sent
-      return end
-    }
-    // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
-    if end.error == .cancelled(hasSentAll: true) { end.recorded = .mayBeStored(end.error) }
     end.sent = facts.sent
-    // Neither the server nor a digest would reveal what a change of the status stands for.
-    if facts.hasNewStatus, facts.sent == nil, !sendsWhole || !plan.request.computesSHA256 {
+    guard case .upload(let plan) = purpose else { return end }
+    // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
+    if !plan.request.isRepeatable, end.error == .cancelled(hasSentAll: true) {
+      end.recorded = .mayBeStored(end.error)
+    }
+    // Otherwise neither the server nor a digest would reveal what a change of the status stands for.
+    guard facts.hasNewStatus, facts.sent == nil, !task.isComparedLater else { return end }
+    if !plan.request.isRepeatable, !sendsWhole || !plan.request.computesSHA256 {
       end.contentDoubt = doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
+    } else if case .parts = task {
+      end.contentDoubt = StoredDoubt.none
     }
     return end
   }

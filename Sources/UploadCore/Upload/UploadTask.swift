@@ -315,6 +315,25 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// Whether it is an upload in parts that compares them with the file if its status changes (ctime), before they are joined.
+  var comparesParts: Bool {
+    switch self {
+    case .parts(let task): task.comparesParts
+    // The upload that has lent it compares it.
+    case .tusParts, .part: true
+    default: false
+    }
+  }
+
+  /// Whether what the server has is compared with the file when the upload continues, or has been.
+  var isComparedLater: Bool {
+    switch self {
+    case .parts(let task): task.isComparedLater
+    case .tusParts: true
+    default: false
+    }
+  }
+
   /// A part for another connection; nil if there is none now.
   mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
     switch self {
@@ -519,8 +538,8 @@ package enum HashResult: Equatable, Sendable {
   case wholeFile(sha256: String, isStable: Bool = true)
   /// In lower-case hexadecimal digits. `isStable`: whether the file has not changed since it was opened.
   case beginning(sha256: String, isStable: Bool = true)
-  /// In Base64.
-  case range(checksum: String)
+  /// In Base64. `isStable`: whether the file has not changed since it was opened.
+  case range(checksum: String, isStable: Bool = true)
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change in the meantime.
   case wholeFileAgain(sent: String, now: String, isStable: Bool)
 }

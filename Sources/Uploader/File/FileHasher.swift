@@ -82,7 +82,7 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFileAgain: if hasRead { isStable = try source.isStable() }
     case .wholeFile, .beginning: if hasRead { isStable = try source.isUnchanged() }
-    case .range: _ = try source.hasStatusChanged()
+    case .range: isStable = try !source.hasStatusChanged()
     }
   }
 
@@ -91,7 +91,7 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
     case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
-    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()))
+    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()), isStable: isStable)
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }

@@ -81,6 +81,8 @@ struct PartsRun<Server: PartsServer> {
   private var versions = Versions(repeating: 1, count: Int((Server.size - 1) / Server.rangeLength) + 1)
   /// Whether the recording has changed when it should not.
   private var hasChanged = false
+  /// Whether somebody has changed it in place while parts were lent, and restored its modification time.
+  private var hasNewStatus = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
   private let connections: Int
@@ -183,10 +185,10 @@ struct PartsRun<Server: PartsServer> {
     var request: HTTPRequest?
     // What is read for a part is what the digest has.
     var hasRead = false
-    lent = []
+    (lent, hasNewStatus) = ([], false)
     for _ in 0..<2000 {
-      // A kill.
-      if isHostile, chance(25) { return }
+      // A kill. Only the process that has sent a part can tell that the file has another status since.
+      if isHostile, !hasNewStatus, chance(25) { return }
       try lend(&machine)
       guard complaint == nil else { return }
       switch machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
@@ -233,9 +235,9 @@ struct PartsRun<Server: PartsServer> {
         log.append("\(error)")
         let length = (0...Server.size).randomElement(using: &random) ?? 0
         let sent =
-          computesDigest && hasRead && length > 0
+          computesDigest && hasRead && length > 0 && !hasNewStatus
           ? SentPart(length: length, sha256: Server.digest(versions, length)) : nil
-        record.apply(machine.end(with: error, LocalFacts(sent: sent))) { _ in nil }
+        record.apply(machine.end(with: error, LocalFacts(sent: sent, hasNewStatus: hasNewStatus))) { _ in nil }
         return checkFailure(error)
       }
     }
@@ -247,6 +249,12 @@ struct PartsRun<Server: PartsServer> {
     if lent.count < 3, chance(3), let part = upload.lendPart() {
       let policy = UploadPolicy(retries: RetryPolicy(.failures(0), maximumDelayMilliseconds: 4000), seed: 7)
       lent.append((part, try UploadMachine(.part(part), policy), nil))
+      if isHostile, !isRecorded, chance(5), versions[0] < 3 {
+        versions[Int.random(in: 0..<versions.count, using: &random)] += 1
+        (hasNewStatus, hasChanged) = (true, true)
+        log.append("the file is \(versions)")
+        upload.handle(.statusChanged(.whileReading))
+      }
     }
     for index in lent.indices.reversed() where chance(2) {
       // It may be dropped late.
@@ -290,10 +298,14 @@ struct PartsRun<Server: PartsServer> {
     switch work {
     case .range(_, let offset, let length)
     where length == 0 || Server.checksParts || record.isGrowing || Server.needsConnections:
-      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)))
+      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)), isStable: !hasNewStatus)
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))
-    case .wholeFile where computesDigest: .wholeFile(sha256: Server.digest(versions, Server.size))
+    case .wholeFile where computesDigest:
+      .wholeFile(sha256: Server.digest(versions, Server.size), isStable: !hasNewStatus)
+    case .wholeFileAgain where hasNewStatus:
+      .wholeFileAgain(
+        sent: Server.digest(versions, Server.size), now: Server.digest(versions, Server.size), isStable: true)
     default: nil
     }
   }

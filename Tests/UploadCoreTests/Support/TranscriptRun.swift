@@ -16,6 +16,10 @@ struct TranscriptRun {
   private var milliseconds: Int64 = 0
   private var record: UploadRecord
   private var rereading = "same"
+  /// Whether the file's status has changed.
+  private var hasNewStatus = false
+  /// What has been rewritten, by its offset.
+  private var rewritten: Int64?
   private var lent: [LentPart] = []
   /// What the driver knows when a signal ends the upload.
   private var signal: LocalFacts?
@@ -105,11 +109,15 @@ struct TranscriptRun {
     guard isNext("!"), let line = script.popFirst() else { return false }
     lines.append(line)
     let words = line.dropFirst(2)
+    if words.hasPrefix("the status") { hasNewStatus = true }
     switch words {
     case "finish": machine.finish()
     case "it has grown": machine.handle(.grown(hasEnded: false))
     case "it has ended": machine.handle(.grown(hasEnded: true))
     case "the status changes": machine.handle(.statusChanged(.whileReading))
+    case _ where words.hasPrefix("the status changes, rewritten at "):
+      rewritten = words.split(separator: " ").last.flatMap { Int64($0) }
+      machine.handle(.statusChanged(.whileReading))
     case "the status has changed": machine.handle(.statusChanged(.beforeEnd(isDigested: true)))
     case "the status has changed, undigested": machine.handle(.statusChanged(.beforeEnd(isDigested: false)))
     case "the status changes after the end": machine.handle(.statusChanged(.afterEnd))
@@ -186,7 +194,8 @@ struct TranscriptRun {
     case .range(let algorithm, let offset, let length):
       lines.append("= \(algorithm) of \(offset)-\(offset + length)")
       if script.first == "! reading finds other content" { _ = try takeEvent(&machine) }
-      machine.handle(.hashed(.range(checksum: rereading == "same" ? TranscriptSetup.checksum : "vu/K/g==")))
+      let checksum = rereading == "same" && offset != rewritten ? TranscriptSetup.checksum : "vu/K/g=="
+      machine.handle(.hashed(.range(checksum: checksum, isStable: !hasNewStatus)))
     case .wholeFileAgain:
       lines.append("= read again")
       if try takeEvent(&machine), lines.last == "! the connection is lost" { return }
