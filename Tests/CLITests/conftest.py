@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(ROOT / "Tests" / "Support"
 from certificates_forge import Forge
 from dav import DAVStub
 from hivestub import HiveStub, make_certificates
-from live import Recorder
+from growing import Recorder
 from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust, wait_until
 from records import only_record
 from s3 import S3Stub

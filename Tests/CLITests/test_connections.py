@@ -5,7 +5,7 @@ import signal
 import threading
 
 import pytest
-from live import MIB
+from growing import MIB
 from program import wait_until
 from test_live import ToNextcloud, server  # noqa: F401
 from test_live_tus import sent

@@ -10,7 +10,7 @@ import socket
 import time
 
 import pytest
-from live import LAG, MIB, PART, Recorder, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, record_among_kills, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
 from records import only_record

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from hivestub.tus import GIGHIVE_EXTENSIONS
-from live import LAG, MIB, PART, Recorder, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, record_among_kills, saved
 from program import wait_until
 from records import only_record
 from uploads import PASSWORD
