@@ -13,7 +13,7 @@ import pytest
 from growing import LAG, MIB, PART, Recorder, record_among_kills, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
-from records import only_record
+from records import only_record, records
 from s3 import ENVIRONMENT
 
 
@@ -267,6 +267,22 @@ def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder)
     assert server.stored() == {"a.wav": content} and "was removed while it was being made" in result.err
 
 
+def test_the_upload_of_a_removed_one_can_be_cancelled(server, begin, recorder, program):
+    running = begin(2, "--set", "live-deleted=cancel")
+    recorder.path.unlink()
+    result = running.wait()
+    assert result.code == 3 and "so its upload was cancelled" in result.err
+    assert not server.parts() and not server.stored() and not records(program)
+
+
+@WHATEVER_SERVER
+def test_how_much_of_its_end_waits_can_be_chosen(server, send, end, recorder):
+    recorder.write(2 * PART + 1000)
+    running = send("--set", "live-lag=1000")
+    wait_until(lambda: sorted(server.parts()) == [2])
+    end(running)
+
+
 @WHATEVER_SERVER
 def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
@@ -370,6 +386,20 @@ def test_a_watcher_tells_of_reserved_space_that_stays(server, live, rec):
     watching.says("a.wav: delivered.")
     assert server.stored() == {"a.wav": recorder.path.read_bytes()}
     assert watching.log.count("a.wav: its last 12.6 MB were never written") == 1, watching.log
+
+
+@WHATEVER_SERVER
+def test_a_watcher_cancels_what_is_removed(server, live, rec, program):
+    recorder = Recorder(rec / "a.wav")
+    recorder.write(2 * PART + LAG)
+    watching = live("--set", "live-deleted=cancel")
+    wait_until(lambda: sorted(server.parts()) == [2])
+    recorder.path.unlink()
+    watching.says("a.wav was removed while it was being made, so its upload was cancelled")
+    assert not server.parts() and not records(program)
+    (rec / "a.wav").write_bytes(b"1")
+    watching.says("a.wav: delivered.")
+    assert server.stored() == {"a.wav": b"1"} and "retried" not in watching.log
 
 
 @WHATEVER_SERVER

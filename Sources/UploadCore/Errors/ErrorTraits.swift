@@ -105,7 +105,7 @@ package enum Reattempt: String, CaseIterable, Sendable {
   case once
   /// The server or this program refused the recording itself: after weeks, in case something was corrected there.
   case rarely
-  /// The server may have stored it, and cannot be asked. Only a person knows.
+  /// The server may have stored it, and cannot be asked: only a person knows. Or it was removed.
   case never
 
   /// How long to wait, in milliseconds; nil for ever.
@@ -129,6 +129,7 @@ extension UploadError {
     case .invalidConfiguration: ErrorTraits(ExitCode.usage, .destination)
     case .form, .formData, .requestHead: ErrorTraits(ExitCode.usage, .file, .rarely)
     case .file(_, .empty), .file(_, .tooLarge), .file(_, .notRegular): ErrorTraits(ExitCode.inputFile, .file, .rarely)
+    case .file(_, .removed): ErrorTraits(ExitCode.inputFile, .file, .never)
     case .file, .changed: ErrorTraits(ExitCode.inputFile, .file)
     case .state(let error): ErrorTraits(error.exitCode, .machine)
     case .conflict: ErrorTraits(ExitCode.conflict, .file)

@@ -2,6 +2,8 @@
 public enum FileError: Error, Equatable, Sendable {
   /// The file does not exist.
   case missing
+  /// It was removed while it was being made (``LiveSending/isCancelledByRemoval``).
+  case removed
   /// The file of the upload with this ID has been removed or renamed: its directory is there without it.
   case gone(upload: String)
   /// The file of the upload with this ID is missing along with its directory or its file system, such as a USB stick.
@@ -35,7 +37,9 @@ public enum FileError: Error, Equatable, Sendable {
   package var isChange: Bool {
     switch self {
     case .shrank, .grew, .rewritten, .statusChanged, .changedInTransit: true
-    case .missing, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed, .unsettled: false
+    case .missing, .removed, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed,
+      .unsettled:
+      false
     }
   }
 }

@@ -1,3 +1,27 @@
+/// How a recording is sent while it is made.
+package struct LiveSending: Equatable, Sendable {
+  /// It has ended once no program writes to it, and it has not changed for so long.
+  package var settleMilliseconds: Int64
+  /// What is nearer to its end, in bytes, is sent when it has grown or ended: recorders write there again.
+  package var lag: Int64 = Limits.growingLag
+  /// Whether its upload is cancelled if its file is removed before it has ended. Otherwise it is delivered.
+  package var isCancelledByRemoval = false
+
+  package init(settleMilliseconds: Int64) { self.settleMilliseconds = settleMilliseconds }
+
+  /// How large a recording is when its first parts are sent, in bytes.
+  package var startingSize: Int64 { 2 * Limits.partLength + lag }
+}
+
+/// What has become of a recording that is sent while it is made.
+package enum Growth: Equatable, Sendable {
+  /// It has as many bytes as were awaited.
+  case enough
+  case ended
+  /// Its file was removed, and its upload is cancelled.
+  case removed
+}
+
 /// A recording while it is made: how much of it there is, and whether it has ended.
 package struct GrowingFile: Equatable, Sendable {
   /// What the file system says of it.
@@ -14,15 +38,17 @@ package struct GrowingFile: Equatable, Sendable {
     }
   }
 
-  private let settleMilliseconds: Int64
+  private let live: LiveSending
   /// What there was of it at the last look, in bytes.
   package private(set) var length: Int64 = 0
   private var changed: StatusTime?
   private var unchangedSinceMilliseconds: Int64 = 0
   private var history = GrowthHistory()
 
-  /// - Parameter settleMilliseconds: for how long it has not changed when it has ended.
-  package init(settleMilliseconds: Int64) { self.settleMilliseconds = settleMilliseconds }
+  package init(_ live: LiveSending) { self.live = live }
+
+  /// Whether its upload is cancelled if it is removed now.
+  package var isCancelledByRemoval: Bool { live.isCancelledByRemoval }
 
   /// For the user of a server that gets it when it has ended.
   package static func waiting(_ path: LocalPath) -> String {
@@ -40,7 +66,7 @@ package struct GrowingFile: Equatable, Sendable {
     history.note(look.length, nowMilliseconds: now)
     switch look.writers {
     case .writer, .notNow: return false
-    case .noWriter, .undetectable: return now - unchangedSinceMilliseconds >= settleMilliseconds
+    case .noWriter, .undetectable: return now - unchangedSinceMilliseconds >= live.settleMilliseconds
     }
   }
 

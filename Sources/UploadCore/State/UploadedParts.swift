@@ -112,10 +112,11 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// How large the recording is when the part with this number can be sent, in bytes; nil for a part that is sent when it has ended.
-  package func grownSize(for number: Int?) -> Int64 {
+  /// - Parameter lag: ``LiveSending/lag``.
+  package func grownSize(for number: Int?, lag: Int64) -> Int64 {
     guard let number else { return .max }
     let (offset, length) = range(of: number, in: UploadedParts.unknownSize)
-    return offset + length + Limits.growingLag
+    return offset + length + lag
   }
 
   /// The number of the first part that is missing; nil if there is none.

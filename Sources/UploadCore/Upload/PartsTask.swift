@@ -100,6 +100,7 @@ struct PartsTask: Sendable {
   /// Bytes; while the recording grows, ``UploadedParts/unknownSize``.
   private let size: Int64
   private let isGrowing: Bool
+  private let lag: Int64
   private let token: String
   private let computesSHA256: Bool
   /// What an earlier process has sent.
@@ -127,6 +128,7 @@ struct PartsTask: Sendable {
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
     isGrowing = plan.isGrowing
+    lag = plan.request.live?.lag ?? 0
     size = plan.isGrowing ? UploadedParts.unknownSize : plan.size
     token = plan.boundary.token
     computesSHA256 = plan.computesSHA256 && !plan.isGrowing
@@ -219,7 +221,7 @@ struct PartsTask: Sendable {
     case .creating: return .ask(dialect.creation(token: parts.token))
     case .unsupported: return isGrowing ? .awaitGrowth(to: .max) : .fallBackToPut
     case .examining(let isJoined): return try examine(isJoined: isJoined)
-    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number))
+    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number, lag: lag))
     case .ended: return .finished(.ended)
     case .awaitingLent: return .awaitLent
     // Nothing of it is read.
@@ -380,11 +382,11 @@ struct PartsTask: Sendable {
 
   private var verifyingOrJoining: State { dialect.joinsBlindly ? .verifying : .joining }
 
-  /// The recording has grown as far as was awaited, or has ended.
-  mutating func grown(hasEnded: Bool) {
-    switch state {
-    case .growing(let number?) where !hasEnded: state = .hashing(number)
-    case .growing, .unsupported: if hasEnded { state = .ended }
+  mutating func grown(_ growth: Growth, orFail error: UploadError) {
+    switch (state, growth) {
+    case (.growing(let number?), .enough): state = .hashing(number)
+    case (.growing, .ended), (.unsupported, .ended): state = .ended
+    case (.growing, .removed), (.unsupported, .removed): abort(before: error)
     default: break
     }
   }

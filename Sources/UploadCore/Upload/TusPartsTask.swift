@@ -38,6 +38,7 @@ struct TusPartsTask: Sendable {
     case removing([TargetURI], then: Continuation)
     /// The server has the whole recording, in one upload at this URL, or nothing of it.
     case whole(TargetURI?)
+    case failing(UploadError)
   }
 
   private enum Continuation: Sendable {
@@ -49,6 +50,7 @@ struct TusPartsTask: Sendable {
     case match(Int)
     /// Nothing is sent in parts.
     case leave
+    case fail(UploadError)
     case finish(TargetURI)
   }
 
@@ -96,7 +98,8 @@ struct TusPartsTask: Sendable {
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
-    case .asking, .unsupported, .growing, .ended, .locating, .awaitingLent, .matching, .removing, .whole(nil):
+    case .asking, .unsupported, .growing, .ended, .locating, .awaitingLent, .matching, .removing, .failing,
+      .whole(nil):
       parts.total(in: size)
     case .hashing(let number), .sending(let number, _):
       parts.total(in: size) + (location(of: number).map { $0 == part?.location ? part?.progress ?? 0 : 0 } ?? 0)
@@ -138,7 +141,7 @@ struct TusPartsTask: Sendable {
     switch state {
     case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
     case .unsupported: return .awaitGrowth(to: .max)
-    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number))
+    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number, lag: plan.request.live?.lag ?? 0))
     case .ended: return .finished(.ended)
     case .locating(let number):
       guard let location = location(of: number) else { throw .internalError("a part without a URL") }
@@ -153,6 +156,7 @@ struct TusPartsTask: Sendable {
     case .joining: return .ask(try join())
     case .removing(let uploads, _):
       return .ask(TusUpload.termination(of: uploads[0], overridesMethod: overridesMethod))
+    case .failing(let error): throw error
     case .whole(let location): return .sendWhole(location, resumedFrom: location == nil ? nil : resumedFrom)
     }
   }
@@ -207,11 +211,11 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  /// The recording has grown as far as was awaited, or has ended.
-  mutating func grown(hasEnded: Bool) {
-    switch state {
-    case .growing(let number?) where !hasEnded: state = .hashing(number)
-    case .growing, .unsupported: if hasEnded { state = .ended }
+  mutating func grown(_ growth: Growth, orFail error: UploadError) {
+    switch (state, growth) {
+    case (.growing(let number?), .enough): state = .hashing(number)
+    case (.growing, .ended), (.unsupported, .ended): state = .ended
+    case (.growing, .removed), (.unsupported, .removed): remove(uploads, then: .fail(error))
     default: break
     }
   }
@@ -233,15 +237,22 @@ struct TusPartsTask: Sendable {
       forget(number)
       matched(number)
     case .leave:
-      if hasUpload {
-        parts = UploadedParts(growing: parts.token, step: parts.step)
-        pending.append(.forgotten)
-      }
+      leave()
       state = plan.isGrowing ? .unsupported : .whole(nil)
+    case .fail(let error):
+      leave()
+      state = .failing(error)
     case .finish(let location):
       pending.append(.partsRemoved)
       state = .whole(location)
     }
+  }
+
+  /// The server has nothing of it.
+  private mutating func leave() {
+    guard hasUpload else { return }
+    parts = UploadedParts(growing: parts.token, step: parts.step)
+    pending.append(.forgotten)
   }
 
   /// The server does not have the part.
@@ -342,7 +353,8 @@ struct TusPartsTask: Sendable {
       case .tus(.locked), .tus(.conflict): throw .tus(.locked)
       default: remove(Array(uploads.dropFirst()), then: continuation)
       }
-    case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole: break
+    case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .failing:
+      break
     }
   }
 

@@ -403,9 +403,9 @@ package struct UploadMachine: Sendable {
       take(.wholeFile(sha256: sent))
     case (.hashing, .hashed(.wholeFileAgain)): refuse(event)
     case (.hashing, .hashed(let hashed)): take(hashed)
-    case (.awaitingGrowth, .grown(let hasEnded)):
+    case (.awaitingGrowth, .grown(let growth)):
       state = .deciding
-      task.grown(hasEnded: hasEnded)
+      if case .upload(let plan) = purpose { task.grown(growth, orFail: .file(plan.request.file, .removed)) }
     case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
       traits.renew()
       do throws(UploadError) {
@@ -720,7 +720,7 @@ package enum UploadEvent: Equatable, Sendable {
   /// The requested range was hashed.
   case hashed(HashResult)
   /// The recording has grown as far as was awaited, or has ended: nobody writes to it any more.
-  case grown(hasEnded: Bool)
+  case grown(Growth)
   /// What has become of a part that another connection sends.
   case lent(LentPart.ID, LentPart.Progress)
   /// The last byte of the newest request in flight, which announces it, is about to be sent.

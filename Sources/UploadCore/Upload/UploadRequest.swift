@@ -65,9 +65,9 @@ public struct UploadRequest: Sendable {
   package var note = ""
   /// What to do with the file once it is delivered.
   package var afterDelivery = AfterDelivery()
-  /// Sends the recording while it is made: it has ended once no program writes to it, and it has not changed for so long, in milliseconds.
-  /// A server that joins parts (S3, Nextcloud) gets all but the first one while it grows, others get it afterwards. nil sends the file as it is.
-  package var endsUnchangedForMilliseconds: Int64?
+  /// Sends the recording while it is made: a server that joins parts gets all but the first one while it grows, others get it afterwards. nil
+  /// sends the file as it is.
+  package var live: LiveSending?
   /// Computes the file's SHA-256 even if the server is not known to confirm it.
   public var computesDigest = false
 

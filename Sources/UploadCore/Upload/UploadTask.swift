@@ -302,14 +302,14 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// The recording has grown as far as was awaited, or has ended.
-  mutating func grown(hasEnded: Bool) {
+  /// - Parameter error: that of a recording whose file was removed.
+  mutating func grown(_ growth: Growth, orFail error: UploadError) {
     switch self {
     case .parts(var task):
-      task.grown(hasEnded: hasEnded)
+      task.grown(growth, orFail: error)
       self = .parts(task)
     case .tusParts(var task):
-      task.grown(hasEnded: hasEnded)
+      task.grown(growth, orFail: error)
       self = .tusParts(task)
     default: break
     }

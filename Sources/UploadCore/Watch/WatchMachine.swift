@@ -593,7 +593,7 @@ extension WatchMachine {
   private mutating func judge(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64, isRetried: Bool = false
   ) {
-    if candidates[index].isGrowing {
+    if candidates[index].isGrowing, failure.again != .never {
       candidates[index].hasFailedWhileMade = true
       report.notices.append(retryNotice(index, failure.message))
       return startSettling(index, until: now + settings.settleMilliseconds)

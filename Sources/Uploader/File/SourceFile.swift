@@ -220,6 +220,9 @@ final class SourceFile {
     try SourceFile.checked(newPath ?? path, opened, limit: limit, isGrowing ? growth : nil)
   }
 
+  /// Whether it was removed while it was made, and is not to be delivered then.
+  var cancelsUpload: Bool { growth?.isCancelledByRemoval ?? false && isRemoved }
+
   /// Whether no directory has it any more.
   var isRemoved: Bool { (try? SourceFile.status(descriptor))?.links == 0 }
 

@@ -107,7 +107,8 @@ extension FileError {
     case .notRegular(kind: "a directory"): reader.told(nil, "Use -r to send the recordings in it.")
     case .tooLarge: reader.told(nil, "--set max-size=SIZE changes that limit.")
     case .statusChanged: reader.told(nil, "Send it again. With --digest, it is then read once more and compared.")
-    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit,
+    case .missing, .removed, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten,
+      .changedInTransit,
       .unsettled:
       nil
     }

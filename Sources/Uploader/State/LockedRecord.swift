@@ -193,7 +193,7 @@ extension LockedRecord {
       previous.unfinished?.forget()
     }
     var superseded = previous.unfinished?.formerURL
-    let isLive = request.endsUnchangedForMilliseconds != nil
+    let isLive = request.live != nil
     // Of a recording that is sent while it is made, each part is compared, and before the first part there is nothing to lose.
     let mayHaveGrown = previous.unfinished?.isGrowing ?? false || isLive && previous.remote == nil
     if wasBegun, let changed, !mayHaveGrown {

@@ -193,10 +193,12 @@ final class UploadDriver: Steppable {
     guard let file = source?.file else { throw .noFile }
     do throws(FileError) {
       let hasEnded = try file.hasEnded(nowMilliseconds: now)
-      if file.size >= length {
-        end(.grown(hasEnded: false))
+      if file.cancelsUpload {
+        end(.grown(.removed))
+      } else if file.size >= length {
+        end(.grown(.enough))
       } else if hasEnded {
-        end(.grown(hasEnded: true))
+        end(.grown(.ended))
       } else {
         activity = .growing(to: length, nextLookMilliseconds: now + Limits.growthMilliseconds)
         reportProgress()

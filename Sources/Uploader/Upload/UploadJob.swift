@@ -254,12 +254,15 @@ final class UploadJob: Steppable {
   private func look(at file: SourceFile, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
     let hasEnded: Bool
     do throws(FileError) { hasEnded = try file.hasEnded(nowMilliseconds: now) } catch { throw .file(file.path, error) }
+    if file.cancelsUpload { throw .file(file.path, .removed) }
     if hasEnded {
       end(growthOf: file)
       return try begin(nil, ready, now)
     }
     // Without a record, nobody would know what was sent.
-    if request.joinsParts, shared.configuration.stateDirectory != nil, file.size >= Limits.growingFrom {
+    if let live = request.live, request.joinsParts, shared.configuration.stateDirectory != nil,
+      file.size >= live.startingSize
+    {
       growth = .sending(file)
       return try begin(nil, ready, now)
     }
@@ -287,8 +290,8 @@ final class UploadJob: Steppable {
     case .ended(let former): file = try former.renewed(limit: limit, isGrowing: false)
     case nil:
       // What was judged to be finished is.
-      if request.judged == nil, let settle = request.endsUnchangedForMilliseconds {
-        let growth = GrowingFile(settleMilliseconds: settle)
+      if request.judged == nil, let live = request.live {
+        let growth = GrowingFile(live)
         state = .growing(try SourceFile.open(request.file, limit: limit, below: request.foundBelow, growth: growth))
         if !request.joinsParts {
           shared.configuration.warnings?(GrowingFile.waiting(request.file))
@@ -597,6 +600,11 @@ final class UploadJob: Steppable {
     }
     guard let record else { return end.error }
     record.releaseSpace()
+    // What was cancelled leaves no record, unless the server may still have something of it.
+    if case .file(_, .removed) = error, record.record.remote == nil, record.record.unfinished?.parts == nil {
+      do throws(UploadError) { try record.remove() } catch { shared.configuration.warnings?(error.message) }
+      return end.error
+    }
     do throws(UploadError) {
       try record.updateUpload {
         $0.apply(end) { if case .cancelled = $0 { nil } else { $0.cause.message(after: answer) } }

@@ -200,6 +200,9 @@ extension Option {
   @inline(never)
   var isBoundToDestination: Bool { !row.traits.isDisjoint(with: [.destination, .bound, .credential]) }
 
+  /// Whether it is about recordings that are sent while they are made.
+  var needsLive: Bool { [.settle, .liveLag, .liveDeleted].contains(self) }
+
   /// Whether it describes the recording.
   var isForm: Bool { !row.traits.isDisjoint(with: [.form, .sidecar]) }
 }

@@ -15,7 +15,7 @@ enum Option: Int32, CaseIterable {
     digest,
     congestion, ipv4, ipv6
   case config, to, set
-  case recursive, match, exclude, minSize, from, live, dryRun, again, all, strict, once
+  case recursive, match, exclude, minSize, from, live, liveLag, liveDeleted, dryRun, again, all, strict, once
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
@@ -311,6 +311,14 @@ enum Option: Int32, CaseIterable {
         "live", .none, .selection, [.watch, .send, .resume], [.ordinary, .everyday],
         "send recordings while they are made",
         more: ": until no program writes to them; servers that join parts get all but the first one in the meantime")
+    case .liveLag:
+      .init(
+        "live-lag", .text("SIZE"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "with live: do not send what is nearer to the end", standard: "4Mi")
+    case .liveDeleted:
+      .init(
+        "live-deleted", .choice("HOW", "deliver cancel"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "with live: what happens to a recording that is removed while it is made", standard: "deliver")
     case .dryRun:
       .init(
         "dry-run", .none, .selection, [.finding, .clean, .dropping], .everyday,

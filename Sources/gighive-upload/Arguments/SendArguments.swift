@@ -85,7 +85,7 @@ struct SendArguments {
     }
     guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
     if !isLive, !isWatching,
-      let given = options.last(where: { $0.place == nil && $0.option == .settle })
+      let given = options.last(where: { $0.place == nil && $0.option.needsLive })
     {
       throw UsageError(given.label + " needs --live.")
     }
@@ -100,7 +100,7 @@ struct SendArguments {
   }
 
   /// Whether recordings are sent while they are made.
-  var isLive: Bool { template.endsUnchangedForMilliseconds != nil }
+  var isLive: Bool { template.live != nil }
 
   /// Whether the server may take recordings in parts.
   var joinsParts: Bool { object.map { (try? $0.sample)?.joinsParts ?? false } ?? template.joinsParts }
@@ -220,8 +220,13 @@ struct SendArguments {
     case .digest: template.computesDigest = true
     case .recursive: isRecursive = true
     case .live:
-      template.endsUnchangedForMilliseconds =
-        try options.last { $0.option == .settle }?.duration() ?? SendArguments.settleMilliseconds
+      let settle = try options.last { $0.option == .settle }?.duration() ?? SendArguments.settleMilliseconds
+      var live = LiveSending(settleMilliseconds: settle)
+      if let lag = options.last(where: { $0.option == .liveLag }) { live.lag = try lag.size(AllowedRanges.fileSize) }
+      if let given = options.last(where: { $0.option == .liveDeleted }) {
+        live.isCancelledByRemoval = try given.choice([false, true])
+      }
+      template.live = live
     case .dryRun: isDryRun = true
     case .from: list = given.argument
     case .match: patterns.append(given)

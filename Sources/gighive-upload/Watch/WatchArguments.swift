@@ -151,7 +151,7 @@ final class WatchArguments {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
     for given in options where command.takes(given.option) && given.option.has(.passedOn) {
-      if given.option == .settle, !sending.isLive { continue }
+      if given.option.needsLive, !sending.isLive { continue }
       if given.option.has(.fileOnly) {
         let value = given.option.takesArgument ? given.argument.bytes : Array("yes".utf8)
         words.append(Array(("--set=" + given.option.name + "=").utf8) + value)

@@ -11,7 +11,7 @@ struct GrowingFileTests {
   }
 
   @Test func itHasEndedWhenItHasNotChangedForLongEnough() {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let looks: [(at: Int64, GrowingFile.Look, hasEnded: Bool)] = [
       (0, look(7), false), (999, look(7), false), (1000, look(7), true),
       // More content, or only another time.
@@ -27,14 +27,14 @@ struct GrowingFileTests {
 
   @Test(arguments: [FileWriters.writer, .notNow(SystemError(code: 24))])
   func aRecorderThatPausesIsWaitedFor(writers: FileWriters) {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let looks = [0, 1000, 1_000_000].map { file.hasEnded(look(7, writers), nowMilliseconds: $0) }
     let afterwards = file.hasEnded(look(7), nowMilliseconds: 1_000_001)
     #expect(looks == [false, false, false] && afterwards)
   }
 
   @Test func onlyTimeDecidesWhereNobodyCanTellWhoWrites() {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let unknown = FileWriters.undetectable(SystemError(code: 13))
     let (first, second) = (
       file.hasEnded(look(7, unknown), nowMilliseconds: 0), file.hasEnded(look(7, unknown), nowMilliseconds: 1000)
@@ -44,13 +44,13 @@ struct GrowingFileTests {
 
   @Test(arguments: [(1000, true), (999, false), (-5_000_000, false)] as [(Int64, Bool)])
   func whatWasFinishedBeforeIsNotWaitedFor(age: Int64, hasEnded: Bool) {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let found = file.hasEnded(look(7, age: age), nowMilliseconds: 50)
     #expect(found == hasEnded)
   }
 
   @Test func whatHasNotArrivedIsAsOldAsItsFirstByte() {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let part = Limits.partLength
     // The first part comes last.
     let steps: [(at: Int64, length: Int64, delivered: Int64, behind: Int64)] = [
@@ -67,7 +67,7 @@ struct GrowingFileTests {
   }
 
   @Test func aRecordingWithoutContentHasALengthToDivideBy() {
-    var file = GrowingFile(settleMilliseconds: 1000)
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let progress = file.progress(delivered: 0, of: 0, nowMilliseconds: 0)
     #expect(progress == UploadProgress(deliveredBytes: 0, totalBytes: 1, behindMilliseconds: 0))
   }

@@ -221,7 +221,7 @@ struct PartsRun<Server: PartsServer> {
           if isHostile, chance(25) { return }
           hasEnded = grow(to: length)
         }
-        machine.handle(.grown(hasEnded: hasEnded ?? true))
+        machine.handle(.grown(hasEnded ?? true ? .ended : .enough))
       case .save(let change): save(change)
       case .wait(let until): now = max(now, until)
       case .renewCredentials: machine.handle(.credentials(areNew: false))

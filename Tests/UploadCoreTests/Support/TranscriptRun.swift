@@ -112,8 +112,9 @@ struct TranscriptRun {
     if words.hasPrefix("the status") { hasNewStatus = true }
     switch words {
     case "finish": machine.finish()
-    case "it has grown": machine.handle(.grown(hasEnded: false))
-    case "it has ended": machine.handle(.grown(hasEnded: true))
+    case "it has grown": machine.handle(.grown(.enough))
+    case "it has ended": machine.handle(.grown(.ended))
+    case "it is removed": machine.handle(.grown(.removed))
     case "the status changes": machine.handle(.statusChanged(.whileReading))
     case _ where words.hasPrefix("the status changes, rewritten at "):
       rewritten = words.split(separator: " ").last.flatMap { Int64($0) }

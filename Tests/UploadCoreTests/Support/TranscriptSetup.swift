@@ -77,7 +77,11 @@ struct TranscriptSetup {
           sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []), isWhole: !tag.hasSuffix("?"))
       }
       previous.parts = parts
-    case ("growing", _): isGrowing = true
+    case ("growing", _):
+      isGrowing = true
+      request.append { $0.live = LiveSending(settleMilliseconds: 1000) }
+    // MiB.
+    case ("lag", _): request.append { $0.live?.lag = (number ?? 0) << 20 }
     case ("sent", _):
       previous.sent = SentPart(length: number ?? 0, sha256: words.last == "other" ? "cd" : GigHive.sha256)
     case ("doubtful", _): previous.isServerDoubtful = true

@@ -180,7 +180,7 @@ struct LockedRecordTests {
   func aRecordingThatIsMadeMayHaveChanged(hasBegun: Bool) throws {
     let previous = try leave { if !hasBegun { $0.unfinished?.remote = nil } }
     _ = bench.directory.file("set.wav", content + [1])
-    let kept = try open(requiredID: previous.id) { $0.endsUnchangedForMilliseconds = 1000 }
+    let kept = try open(requiredID: previous.id) { $0.live = LiveSending(settleMilliseconds: 1000) }
     #expect(kept.record.id == previous.id && kept.record.remote == nil && kept.record.file.identity.size == 200_001)
     #expect(kept.superseded == (hasBegun ? previous.remote?.url : nil) && bench.warnings.count == (hasBegun ? 1 : 0))
   }

@@ -5,7 +5,7 @@ enum EveryError {
   static let system = SystemError(code: 13)
 
   static let file: [FileError] = [
-    .missing, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
+    .missing, .removed, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
     .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
     .readFailed(offset: 1, system), .shrank(size: 2, to: 1), .grew(from: 1, to: 2), .rewritten, .statusChanged,
     .changedInTransit,
