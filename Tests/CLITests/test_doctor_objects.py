@@ -40,9 +40,10 @@ def test_a_bucket_that_works_has_nothing_left(s3, examine_s3, to, path):
     stub = s3()
     found, result = examine_s3(stub, to=to)
     result.check()
-    assert [found[check]["result"] for check in ("test-object", "overwriting", "removal", "server-clock")] == ["ok"] * 4
-    assert stub.objects == {} and methods(stub) == ["PUT", "HEAD", "PUT", "DELETE"]
-    (name,) = {request.path for request in stub.requests}
+    assert [found[check]["result"] for check in ("test-object", "overwriting", "parts", "removal", "server-clock")] == ["ok"] * 5
+    assert stub.objects == {} and stub.uploads == {}
+    assert methods(stub) == ["PUT", "HEAD", "PUT", "POST", "GET", "DELETE", "DELETE"]
+    (name,) = {request.path.partition("?")[0] for request in stub.requests}
     assert name.startswith(path + "gighive-upload-doctor-") and name in found["test-object"]["message"]
 
 

@@ -19,7 +19,7 @@ package struct Finding: Sendable {
     case spooling
     case testUpload = "test-upload"
     case testObject = "test-object"
-    case region, overwriting, chunks
+    case region, overwriting, parts, chunks
     case link
     case removal
   }

@@ -1,9 +1,9 @@
 /// A small object, as a test: it is written beside where recordings go, looked at, and removed again. Its name is random, so that it
 /// replaces nothing.
 ///
-///     (PUT) asking ──▶ putting ──▶ looking ──▶ (S3) replacing ────────────────▶ removing ──▶ ended
-///                        │  ▲        ▲  └──▶ (Nextcloud) opening ──▶ closing ──────▲
-///               (WebDAV) ▼  │        │
+///     (PUT) asking ──▶ putting ──▶ looking ────────────────────────────────────────────────────▶ removing ──▶ ended
+///                        │  ▲        ▲  ├─▶ (S3) replacing ──▶ opening ──▶ listing ──▶ closing ─────▲
+///               (WebDAV) ▼  │        │  └─▶ (Nextcloud) ─────▶ opening ──────────────▶ closing ─────┘
 ///     a directory is missing      moving
 package final class TestObject {
   package enum Step: Sendable {
@@ -20,9 +20,10 @@ package final class TestObject {
     case looking
     /// Whether it is replaced although the server is asked not to.
     case replacing
-    /// Whether an upload in chunks can be begun, and its end.
+    /// Whether an upload in parts, or chunks, can be begun; whether the server lists its parts; and its end.
     case opening
-    case closing
+    case listing(TargetURI)
+    case closing(TargetURI)
     case removing
     case ended
   }
@@ -41,6 +42,7 @@ package final class TestObject {
   private var activity = Activity.putting
   private var latest = ProbeResult()
   private var hasComparedClocks = false
+  private var listsParts = false
   /// Whether the server may have it.
   private var mayBeThere = false
   /// How the server said that a directory is missing; 0 if it has not.
@@ -102,9 +104,11 @@ package final class TestObject {
       request.fields = [Field("Destination", target.absoluteForm), Field("Overwrite", "F")]
     case .looking: request.method = "HEAD"
     case .opening:
+      if let parts { return .ask(parts.creation(token: id)) }
       (request.method, request.target) = ("MKCOL", chunks ?? place)
       request.fields = [Field("Destination", target.absoluteForm)]
-    case .closing: request.target = chunks ?? place
+    case .listing(let upload): if let parts { return .ask(parts.list(of: upload, after: 0)) }
+    case .closing(let upload): request.target = upload
     case .ended: return .finished
     }
     s3?.sign(&request)
@@ -115,9 +119,13 @@ package final class TestObject {
   package func interrupt() {
     switch activity {
     case .closing, .removing: break
+    case .listing(let upload): activity = .closing(upload)
     default: end()
     }
   }
+
+  /// How an S3 server takes a large recording.
+  private var parts: S3Parts? { s3.map { S3Parts(place, $0, mediaType: "text/plain") } }
 
   /// Where an upload in chunks would be; nil if the server is no Nextcloud.
   private var chunks: TargetURI? { target.inNextcloud?.uploads.appending("gighive-upload-doctor-" + id) }
@@ -126,7 +134,11 @@ package final class TestObject {
 
   package func receive(_ result: ProbeResult) {
     latest = result
-    if case .removing = activity { return receiveRemoval(result.answer?.status ?? 0) }
+    switch activity {
+    case .removing: return receiveRemoval(result.answer?.status ?? 0)
+    case .closing: return receiveClosing(result.answer?.status ?? 0)
+    default: break
+    }
     guard let answer = result.answer else { return fail(result.error ?? .unconfirmed(status: 0)) }
     if !hasComparedClocks, let clock = ServerChecks.clock(answer) { findings.append(clock) }
     hasComparedClocks = true
@@ -137,9 +149,9 @@ package final class TestObject {
     case .moving: receiveMove(answer)
     case .looking: receiveObject(answer)
     case .replacing: receiveReplacement(answer.status)
-    case .opening: receiveOpening(answer.status)
-    case .closing: end()
-    case .removing, .ended: break
+    case .opening: if parts == nil { receiveOpening(answer.status) } else { receiveCreation(answer) }
+    case .listing(let upload): receiveList(answer, of: upload)
+    case .closing, .removing, .ended: break
     }
   }
 
@@ -251,7 +263,47 @@ package final class TestObject {
       return end()
     }
     add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does"))
-    activity = .closing
+    activity = .closing(chunks ?? place)
+  }
+
+  private func receiveCreation(_ answer: Answer) {
+    do throws(UploadError) { activity = .listing(try parts?.created(answer) ?? place) } catch {
+      add(
+        .parts,
+        .failure(
+          error.redacted(secrets), about: "an upload in parts" + location, answer: latest.shown,
+          remedy: remedy(ofRefusal: answer)))
+      end()
+    }
+  }
+
+  private func receiveList(_ answer: Answer, of upload: TargetURI) {
+    activity = .closing(upload)
+    if case .parts = try? parts?.listed(answer) {
+      listsParts = true
+    } else {
+      warn(
+        .parts,
+        "the server does not list the parts of an upload (" + String(answer.status)
+          + "): after an interruption, those are sent again whose response was lost.",
+        remedy: "Let the policy of these keys allow s3:ListMultipartUploadParts there.")
+    }
+  }
+
+  /// - Parameter status: 0 without a response.
+  private func receiveClosing(_ status: Int) {
+    if parts != nil {
+      if !(200..<300).contains(status), status != 404 {
+        warn(
+          .parts,
+          "the server does not end an upload in parts (" + (status > 0 ? String(status) : "no response")
+            + "): what cancelled uploads have sent stays there" + location + ".",
+          remedy: "Let the policy of these keys allow s3:AbortMultipartUpload there, or the bucket drop such uploads.")
+      } else if listsParts {
+        add(.parts, .ok("the server takes large recordings in parts"))
+      }
+    }
+    end()
   }
 
   /// - Parameter status: of a PUT that should not replace it.
@@ -265,7 +317,7 @@ package final class TestObject {
         remedy: "Give each recording a name of its own, such as {date}-{time}-{name}.")
     default: add(.overwriting, .notExamined("a second PUT was refused for another reason (" + String(status) + ")"))
     }
-    end()
+    activity = .opening
   }
 
   /// - Parameter status: 0 without a response.

@@ -7,9 +7,10 @@ struct S3Parts: Sendable {
   /// Whether the server has not said that the user may not list parts.
   var mayList = true
 
-  init(_ object: S3Object, mediaType: String) {
-    (self.object, self.mediaType) = (object.url, mediaType)
-    dialog = S3Dialog(object)
+  init(_ object: S3Object, mediaType: String) { self.init(object.url, S3Dialog(object), mediaType: mediaType) }
+
+  init(_ object: TargetURI, _ dialog: S3Dialog, mediaType: String) {
+    (self.object, self.dialog, self.mediaType) = (object, dialog, mediaType)
   }
 
   private static let tokenField = "x-amz-meta-gighive-upload"

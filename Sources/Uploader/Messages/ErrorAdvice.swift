@@ -120,6 +120,8 @@ extension StateError {
     switch self {
     case .unusable(_, SystemError(code: SHIM_EIO)):
       "The drive or its file system may be damaged: check it with fsck, or choose another one."
+    case .unusable(_, SystemError(code: SHIM_ENOMEM)):
+      reader.told(nil, "--max-memory raises the limit, if it was given.")
     case .unusable: reader.told("Choose another one.", "Choose another one with --state-dir.")
     case .locked: "Try again."
     case .notRegular:

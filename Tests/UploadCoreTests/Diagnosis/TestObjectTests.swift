@@ -60,7 +60,32 @@ struct TestObjectTests {
 
   @Test(arguments: [(405, "test-object warning"), (404, "test-object failure")])
   func anObjectThatIsNotShown(_ status: Int, _ finding: String) throws {
-    let results = [answered(200), answered(status)] + (status == 405 ? [answered(412)] : []) + [answered(204)]
+    let results =
+      [answered(200), answered(status)] + (status == 405 ? [answered(412), answered(403)] : []) + [answered(204)]
     #expect(try play(.s3, results).findings.first == finding)
   }
+
+  /// What follows a PUT, HEAD and PUT that were answered as they should be.
+  @Test(arguments: [
+    // It is begun, listed and ended.
+    ([(200, begun), (200, "<ListPartsResult></ListPartsResult>"), (204, "")], "POST GET DELETE", ["ok"]),
+    // It is ended even if nobody may list it.
+    ([(200, begun), (403, ""), (204, "")], "POST GET DELETE", ["warning"]),
+    ([(200, begun), (403, ""), (403, "")], "POST GET DELETE", ["warning", "warning"]),
+    ([(200, begun), (200, "<html></html>"), (404, "")], "POST GET DELETE", ["warning"]),
+    ([(403, "")], "POST", ["failure"]), ([(200, "<html></html>")], "POST", ["failure"]),
+  ]) func anUploadInPartsIsTested(_ answers: [(Int, String)], _ steps: String, _ findings: [String]) throws {
+    let first = [answered(200), answered(200), answered(412)]
+    let run = try play(.s3, first + answers.map { answered($0.0, $0.1) } + [answered(204)])
+    #expect(run.steps.dropFirst(3).dropLast().joined(separator: " ") == steps)
+    #expect(run.findings.filter { $0.hasPrefix("parts") } == findings.map { "parts " + $0 })
+  }
+
+  @Test(arguments: [4, 5]) func anInterruptionEndsAnUploadInParts(_ count: Int) throws {
+    let results = [answered(200), answered(200), answered(412), answered(200, begun), answered(403)].prefix(count)
+    let run = try play(.s3, interruptBefore: count, results + [answered(204), answered(204)])
+    #expect(run.steps.suffix(2) == ["DELETE", "DELETE"])
+  }
 }
+
+private let begun = "<InitiateMultipartUploadResult><UploadId>7</UploadId></InitiateMultipartUploadResult>"
