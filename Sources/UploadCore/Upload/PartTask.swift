@@ -65,7 +65,9 @@ struct PartTask: Sendable {
   var progress: LentPart.Progress? {
     switch (state, way) {
     case (.taken(let tag), _): .taken(tag: tag, sha256: sha256)
-    case (_, .tus(let upload)): upload.tag.map { .begun(tag: $0, sha256: sha256) }
+    // The record could not keep a longer name.
+    case (_, .tus(let upload)):
+      upload.tag.flatMap { UploadedParts.isTag($0, isPath: true) ? .begun(tag: $0, sha256: sha256) : nil }
     case (_, .request): nil
     }
   }

@@ -119,6 +119,8 @@ struct PartsTask: Sendable {
   private var hasLent = false
   /// The SHA-256 of each part that this process has sent, from the first one, in lower-case hexadecimal digits; empty if unknown.
   private var digests: [String] = []
+  /// The file's status time when they were last compared with it; nil while that is as it was when the file was opened.
+  private var comparedAt: StatusTime?
   /// What comes before anything else.
   private var pending: [TaskStep] = []
   /// How much the server had before anything was sent, in bytes; nil while unknown.
@@ -425,13 +427,14 @@ struct PartsTask: Sendable {
     case (.digesting(let isJoined), .wholeFile(let sha256, _)):
       self.sha256 = sha256
       if isJoined { store(theirs: nil) } else { state = examiningOrJoining }
-    case (.examiningFile, .range(_, let isStable)):
-      if isStable { state = checkingOrJoining } else { try compareAgain() }
+    case (.examiningFile, .range(_, let changed)):
+      if changed == comparedAt { state = checkingOrJoining } else { try compareAgain(changed) }
     case (.comparingAgain(let number), .range(let checksum, _)):
       guard digest(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? []) else {
         throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
       }
-      state = number < parts.count(in: size) ? .comparingAgain(number + 1) : checkingOrJoining
+      // It may have been changed since.
+      state = number < parts.count(in: size) ? .comparingAgain(number + 1) : .examiningFile
     case (.comparing(let theirs), .wholeFile(let own, _)):
       guard theirs == own else {
         state = .looking
@@ -512,10 +515,12 @@ struct PartsTask: Sendable {
   }
 
   /// Compares all parts. What an earlier process has sent is sent again. Nextcloud's parts have no digests, so nothing can be compared.
-  private mutating func compareAgain() throws(UploadError) {
+  private mutating func compareAgain(_ changed: StatusTime?) throws(UploadError) {
     let unknown = (1...parts.count(in: size)).filter { digest(of: $0).isEmpty }
-    state = .comparingAgain(1)
-    guard let first = unknown.first else { return }
+    guard let first = unknown.first else {
+      (comparedAt, state) = (changed, .comparingAgain(1))
+      return
+    }
     guard dialect.checksParts else {
       throw .tus(.checksumMismatch(offset: parts.range(of: first, in: size).offset))
     }

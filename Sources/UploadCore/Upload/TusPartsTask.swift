@@ -65,8 +65,8 @@ struct TusPartsTask: Sendable {
   private var part: TusUpload?
   /// Whether the parts that were sent while the recording grew have been compared with it.
   private var areMatched: Bool
-  /// Whether all of them have been compared once more, because the file's status has changed.
-  private var hasMatchedAgain = false
+  /// The file's status time when all of them were compared once more, because it had changed.
+  private var matchedAt: StatusTime?
   /// The numbers of the parts that other connections send.
   private var lent: [Int] = []
   /// Whether the server has refused to join them. What helps the first time does not help again.
@@ -264,7 +264,7 @@ struct TusPartsTask: Sendable {
   // MARK: Hashes
 
   mutating func hashed(_ result: HashResult) {
-    guard case .range(let checksum, let isStable) = result else { return }
+    guard case .range(let checksum, let changed) = result else { return }
     switch state {
     case .hashing(let number): send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
     case .sending: part?.setChecksum(ofNextPatch: checksum)
@@ -275,8 +275,8 @@ struct TusPartsTask: Sendable {
       } else {
         matched(number)
       }
-    case .examiningFile where !isStable && !hasMatchedAgain:
-      hasMatchedAgain = true
+    case .examiningFile where changed != nil && changed != matchedAt:
+      matchedAt = changed
       state = .matching(1)
     case .examiningFile:
       // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.

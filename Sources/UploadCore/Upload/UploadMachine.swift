@@ -421,7 +421,7 @@ package struct UploadMachine: Sendable {
 
   private mutating func take(_ hashed: HashResult) {
     state = .deciding
-    if case .range(_, isStable: false) = hashed { fileChangePolicy.noteStatusChange() }
+    if case .range(_, .some) = hashed { fileChangePolicy.noteStatusChange() }
     do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
   }
 

@@ -538,8 +538,8 @@ package enum HashResult: Equatable, Sendable {
   case wholeFile(sha256: String, isStable: Bool = true)
   /// In lower-case hexadecimal digits. `isStable`: whether the file has not changed since it was opened.
   case beginning(sha256: String, isStable: Bool = true)
-  /// In Base64. `isStable`: whether the file has not changed since it was opened.
-  case range(checksum: String, isStable: Bool = true)
+  /// In Base64. `changed`: the status time of the file, if that is another one than when it was opened.
+  case range(checksum: String, changed: StatusTime? = nil)
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change in the meantime.
   case wholeFileAgain(sent: String, now: String, isStable: Bool)
 }

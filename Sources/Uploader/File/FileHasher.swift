@@ -19,6 +19,7 @@ final class FileHasher: Steppable {
   private let end: Int64
   /// Whether the file did not change while it was read.
   private var isStable = true
+  private var changed: StatusTime?
   private var hasRead = false
 
   init(_ source: TransferSource, _ range: HashRange, buffers: TransferBuffers) throws(UploadError) {
@@ -82,7 +83,7 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFileAgain: if hasRead { isStable = try source.isStable() }
     case .wholeFile, .beginning: if hasRead { isStable = try source.isUnchanged() }
-    case .range: isStable = try !source.hasStatusChanged()
+    case .range: if try source.hasStatusChanged() { changed = try source.statusTimeNow() }
     }
   }
 
@@ -91,7 +92,7 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
     case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
-    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()), isStable: isStable)
+    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()), changed: changed)
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }

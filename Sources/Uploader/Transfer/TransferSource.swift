@@ -103,10 +103,12 @@ final class TransferSource {
     } catch { return nil }
   }
 
-  /// The whole file is about to be read again.
-  func restartReading() throws(UploadError) {
-    do throws(FileError) { statusTime = try file.statusTime() } catch { throw .file(file.path, error) }
+  func statusTimeNow() throws(UploadError) -> StatusTime {
+    do throws(FileError) { return try file.statusTime() } catch { throw .file(file.path, error) }
   }
+
+  /// The whole file is about to be read again.
+  func restartReading() throws(UploadError) { statusTime = try statusTimeNow() }
 
   /// Whether nothing about the file has changed since reading it again started.
   func isStable() throws(UploadError) -> Bool {

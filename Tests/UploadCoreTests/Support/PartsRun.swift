@@ -83,6 +83,8 @@ struct PartsRun<Server: PartsServer> {
   private var hasChanged = false
   /// Whether somebody has changed it in place while parts were lent, and restored its modification time.
   private var hasNewStatus = false
+  private var changes: Int64 = 0
+  private var statusChange: StatusTime? { hasNewStatus ? StatusTime(seconds: changes, nanoseconds: 0) : nil }
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
   private let connections: Int
@@ -251,6 +253,7 @@ struct PartsRun<Server: PartsServer> {
       lent.append((part, try UploadMachine(.part(part), policy), nil))
       if isHostile, !isRecorded, chance(5), versions[0] < 3 {
         versions[Int.random(in: 0..<versions.count, using: &random)] += 1
+        changes += 1
         (hasNewStatus, hasChanged) = (true, true)
         log.append("the file is \(versions)")
         upload.handle(.statusChanged(.whileReading))
@@ -298,7 +301,7 @@ struct PartsRun<Server: PartsServer> {
     switch work {
     case .range(_, let offset, let length)
     where length == 0 || Server.checksParts || record.isGrowing || Server.needsConnections:
-      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)), isStable: !hasNewStatus)
+      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)), changed: statusChange)
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))
     case .wholeFile where computesDigest:
@@ -317,6 +320,8 @@ struct PartsRun<Server: PartsServer> {
     } else {
       record.apply(change, size: Server.size)
     }
+    let isReadable = record.parts?.tags.allSatisfy { $0.isEmpty || UploadedParts.isTag($0, isPath: true) }
+    if isReadable == false { complaint = "a record that nobody can read: \(change)" }
     guard let url = record.remote?.url, let parts = record.parts else { return }
     known[server.name(ofUpload: url)] = Set(parts.tags.indices.filter { !parts.tags[$0].isEmpty }.map { $0 + 1 })
   }

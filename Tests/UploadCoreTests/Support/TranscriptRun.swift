@@ -196,7 +196,8 @@ struct TranscriptRun {
       lines.append("= \(algorithm) of \(offset)-\(offset + length)")
       if script.first == "! reading finds other content" { _ = try takeEvent(&machine) }
       let checksum = rereading == "same" && offset != rewritten ? TranscriptSetup.checksum : "vu/K/g=="
-      machine.handle(.hashed(.range(checksum: checksum, isStable: !hasNewStatus)))
+      machine.handle(
+        .hashed(.range(checksum: checksum, changed: hasNewStatus ? StatusTime(seconds: 1, nanoseconds: 0) : nil)))
     case .wholeFileAgain:
       lines.append("= read again")
       if try takeEvent(&machine), lines.last == "! the connection is lost" { return }

@@ -35,6 +35,8 @@ private struct TusServer<Kind: TusKind>: PartsServer {
   private var count = 0
   private var random: SeededGenerator
   private let extensions: String
+  /// Of each upload's path, which may be too long for a list of parts.
+  private let ending: String
   var repeated: (upload: String, number: Int)? { nil }
 
   init(using random: inout SeededGenerator) {
@@ -43,6 +45,7 @@ private struct TusServer<Kind: TusKind>: PartsServer {
       "creation,termination"
       + (Int.random(in: 0..<8, using: &random) == 0 ? "" : ",concatenation")
       + (Bool.random(using: &random) ? ",creation-with-upload" : "")
+    ending = String(repeating: "x", count: self.random.next() % 8 == 0 ? Limits.partPathLength : 0)
   }
 
   func destination() throws -> Destination {
@@ -142,7 +145,7 @@ private struct TusServer<Kind: TusKind>: PartsServer {
       if !Kind.isGigHive { recording = upload }
     }
     count += 1
-    let path = "/files/\(count)"
+    let path = "/files/\(count)\(ending)"
     uploads[path] = upload
     store(request, versions, in: path)
     return answer(201, [Field("Location", path), Field("Upload-Offset", String(uploads[path]?.offset ?? 0))])
