@@ -122,9 +122,11 @@ def test_every_word_that_an_option_names_is_known(run, table, recording):
     recording()
     for option in choices:
         command = next(name for name in ("send", "watch") if name in option.commands)
-        what = "." if command == "watch" else "gig.mp4"
+        what = ["."] if command == "watch" else ["gig.mp4"]
+        if option.name == "live-deleted":
+            what.append("--live")
         for word in [*option.words, "x"]:
-            result = run(command, what, "--server", "http://127.0.0.1:1", "--label", "L", "--dry-run",
+            result = run(command, *what, "--server", "http://127.0.0.1:1", "--label", "L", "--dry-run",
                          f"--{'set=' if option.is_file_only else ''}{option.name}={word}")
             assert result.code == (2 if word == "x" else 0), result
             assert all(word in result.err for word in option.words) == (word == "x"), result
