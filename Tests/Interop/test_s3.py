@@ -1,4 +1,4 @@
-"""Recordings as objects of OpenStack Swift's S3 API."""
+"""Recordings as objects of OpenStack Swift's S3 API, and of Ceph's."""
 
 import json
 import signal
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+import ceph_server
 import recordings
 import s3_server
 import servers as interop_servers
@@ -18,23 +19,25 @@ MIB = 2**20
 CONFLICT = 11
 
 
-@pytest.fixture(scope="module")
-def s3(servers):
+@pytest.fixture(scope="module", params=["swift", "ceph"])
+def s3(request, servers):
     """Its URL."""
     @contextmanager
     def start(name, command, port):
         daemon = interop_servers.Daemon(name, command, servers.root)
         daemon.start()
         try:
-            until = time.monotonic() + 30
-            while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            until = time.monotonic() + 120
+            while port and socket.socket().connect_ex(("127.0.0.1", port)) != 0:
                 assert time.monotonic() < until, servers.log(f"{name}.out")
                 time.sleep(0.05)
             yield
         finally:
             daemon.stop()
 
-    with s3_server.running(servers.root / "s3", interop_servers.PYTHON.parent, start, interop_servers.free_ports(4)) as url:
+    root, ports = servers.root / request.param, interop_servers.free_ports(4)
+    with (s3_server.running(root, interop_servers.PYTHON.parent, start, ports) if request.param == "swift"
+          else ceph_server.running(root, start, ports)) as url:
         yield url
 
 
@@ -109,6 +112,15 @@ def test_another_object_is_kept_and_the_same_is_recognized(uploader, files, put,
     assert run.exit_code == DELIVERED and run.outcome["already_there"], run
     assert uploader.run(*put(second, "--overwrite", key="x.mp4")).exit_code == DELIVERED
     assert stored(s3, tmp_path, "x.mp4") == recordings.sha256(second)
+
+
+def test_another_object_is_kept_by_one_in_parts(uploader, files, put, s3, tmp_path):
+    first, second = files.fresh(1000), files.fresh(20 * MIB)
+    assert uploader.run(*put(first, key="y.mp4")).exit_code == DELIVERED
+    assert_failed(uploader.run(*put(second, key="y.mp4")), CONFLICT)
+    assert stored(s3, tmp_path, "y.mp4") == recordings.sha256(first)
+    run = uploader.run(*put(second, "--overwrite", "--connections", "4", key="y.mp4"))
+    assert run.exit_code == DELIVERED and stored(s3, tmp_path, "y.mp4") == recordings.sha256(second), run
 
 
 def test_a_wrong_bucket_and_a_wrong_secret_are_named(uploader, files, put, tmp_path):
