@@ -14,6 +14,10 @@ GROWTH_BYTES = 128 << 10
 """How much more the largest file, or the most requests, may take than 177 MB: nothing, but for the kernel's own
 granularity. A page fault maps 64 KiB of the program at once (fault_around_bytes), and a short run may need one less."""
 
+GROWTH_REPEATS = 2
+"""How often a greater difference is measured again. The kernel counts pages per processor, and may tell too few of the
+shorter run (see README.md); that happens to one run in a hundred, but a leak is there each time."""
+
 REQUEST_ALLOCATIONS = 150
 """Calls that may lie between two requests of an upload: the request's head, the answer's, the record's."""
 
