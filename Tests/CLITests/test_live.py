@@ -271,7 +271,7 @@ def test_the_upload_of_a_removed_one_can_be_cancelled(server, begin, recorder, p
     running = begin(2, "--set", "live-deleted=cancel")
     recorder.path.unlink()
     result = running.wait()
-    assert result.code == 3 and "so its upload was cancelled" in result.err
+    assert result.code == 3 and "so it is not delivered" in result.err
     assert not server.parts() and not server.stored() and not records(program)
 
 
@@ -395,7 +395,7 @@ def test_a_watcher_cancels_what_is_removed(server, live, rec, program):
     watching = live("--set", "live-deleted=cancel")
     wait_until(lambda: sorted(server.parts()) == [2])
     recorder.path.unlink()
-    watching.says("a.wav was removed while it was being made, so its upload was cancelled")
+    watching.says("a.wav was removed while it was being made, so it is not delivered")
     assert not server.parts() and not records(program)
     (rec / "a.wav").write_bytes(b"1")
     watching.says("a.wav: delivered.")

@@ -139,7 +139,7 @@ package final class TestObject {
     case .closing: return receiveClosing(result.answer?.status ?? 0)
     default: break
     }
-    guard let answer = result.answer else { return fail(result.error ?? .unconfirmed(status: 0)) }
+    guard let answer = result.answer else { return receiveNothing(result.error ?? .unconfirmed(status: 0)) }
     if !hasComparedClocks, let clock = ServerChecks.clock(answer) { findings.append(clock) }
     hasComparedClocks = true
     if s3?.learn(from: answer) ?? false { return }
@@ -152,6 +152,20 @@ package final class TestObject {
     case .opening: if parts == nil { receiveOpening(answer.status) } else { receiveCreation(answer) }
     case .listing(let upload): receiveList(answer, of: upload)
     case .closing, .removing, .ended: break
+    }
+  }
+
+  private func receiveNothing(_ error: UploadError) {
+    switch activity {
+    case .listing(let upload):
+      failParts(error)
+      activity = .closing(upload)
+    case .opening where parts != nil:
+      failParts(
+        error,
+        remedy: "If it was begun nevertheless, it stays there, empty: end it, or let the bucket drop such uploads.")
+      end()
+    default: fail(error)
     }
   }
 
@@ -268,11 +282,7 @@ package final class TestObject {
 
   private func receiveCreation(_ answer: Answer) {
     do throws(UploadError) { activity = .listing(try parts?.created(answer) ?? place) } catch {
-      add(
-        .parts,
-        .failure(
-          error.redacted(secrets), about: "an upload in parts" + location, answer: latest.shown,
-          remedy: remedy(ofRefusal: answer)))
+      failParts(error, remedy: remedy(ofRefusal: answer))
       end()
     }
   }
@@ -342,6 +352,12 @@ package final class TestObject {
       .testObject,
       .failure(error.redacted(secrets), about: "a test object" + location, answer: latest.shown, remedy: remedy))
     end()
+  }
+
+  private func failParts(_ error: UploadError, remedy: String? = nil) {
+    add(
+      .parts,
+      .failure(error.redacted(secrets), about: "an upload in parts" + location, answer: latest.shown, remedy: remedy))
   }
 
   /// - Returns: nil if the error's own says enough.

@@ -2,7 +2,7 @@
 public enum FileError: Error, Equatable, Sendable {
   /// The file does not exist.
   case missing
-  /// It was removed while it was being made (``LiveSending/isCancelledByRemoval``).
+  /// It was removed while it was being made, and such a recording is not to be delivered.
   case removed
   /// The file of the upload with this ID has been removed or renamed: its directory is there without it.
   case gone(upload: String)

@@ -46,6 +46,9 @@ package struct UnfinishedUpload: Equatable, Sendable {
   /// Whether the recording was sent while it grew: each part is compared with the file before it becomes a part of the recording.
   package var isGrowing: Bool { parts?.areGrowing ?? false && !(remote?.isWhole ?? false) }
 
+  /// Whether nothing is known of it on the server.
+  package var hasNothingLeft: Bool { remote == nil && formerURL == nil && parts == nil }
+
   /// All that a tus server has of it: one upload, or the parts that were sent while the recording was made.
   package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
     let whole = (remote?.url ?? formerURL).flatMap { try? TargetURI($0) }

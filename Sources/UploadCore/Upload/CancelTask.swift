@@ -40,7 +40,7 @@ struct CancelTask: Sendable {
 
   private mutating func receiveTermination(_ answer: Answer, _ verdict: Verdict) throws(UploadError) {
     switch verdict {
-    case .tus(.success), .tus(.offset), .tus(.gone): state = .ended(isKept: false)
+    case _ where verdict.provesEnd: state = .ended(isKept: false)
     case .tus(.refused(status: 405)), .tus(.refused(status: 501)): state = .ended(isKept: true)
     // A DELETE has no offset, so a 409 can only be a lock.
     case .tus(.locked), .tus(.conflict): throw .tus(.locked)

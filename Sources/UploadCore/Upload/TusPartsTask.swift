@@ -34,7 +34,7 @@ struct TusPartsTask: Sendable {
     /// Whether the file is still what was compared with the parts.
     case examiningFile
     case joining
-    /// End uploads, whatever the responses. There is at least one.
+    /// End uploads. There is at least one.
     case removing([TargetURI], then: Continuation)
     /// The server has the whole recording, in one upload at this URL, or nothing of it.
     case whole(TargetURI?)
@@ -351,7 +351,12 @@ struct TusPartsTask: Sendable {
     case .removing(let uploads, let continuation):
       switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
       case .tus(.locked), .tus(.conflict): throw .tus(.locked)
-      default: remove(Array(uploads.dropFirst()), then: continuation)
+      case let verdict:
+        guard case .fail(let error) = continuation, !verdict.provesEnd else {
+          return remove(Array(uploads.dropFirst()), then: continuation)
+        }
+        // Otherwise the record forgets what `cancel` can still end.
+        state = .failing(error)
       }
     case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .failing:
       break

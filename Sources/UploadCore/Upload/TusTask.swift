@@ -111,6 +111,9 @@ struct TusTask: Sendable {
     state = TusTask.firstState(isGuest: plan.isGuest && plan.request.isForGigHive)
   }
 
+  /// Whether the server had the whole recording already: in parts that were compared before they were joined, or of an earlier process.
+  var hadWhole: Bool { plan.previous.isUploaded && !history.hasCreated }
+
   var request: UploadRequest { plan.request }
 
   /// The most bytes that the server has had, plus one if it has had all.

@@ -125,7 +125,8 @@ package struct UploadPlan: Sendable {
     plan.connections = 1
     (plan.previous.location, plan.previous.isUploaded) = (location, location != nil)
     (plan.previous.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
-    if location != nil { (plan.previous.sent, plan.previous.doubt) = (previous.sent, previous.doubt) }
+    guard location != nil else { return plan }
+    (plan.previous.offset, plan.previous.sent, plan.previous.doubt) = (size, previous.sent, previous.doubt)
     return plan
   }
 

@@ -325,11 +325,12 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Whether what the server has is compared with the file when the upload continues, or has been.
+  /// Whether what the server has is compared with the file when the upload continues, or has been, or is older than this task.
   var isComparedLater: Bool {
     switch self {
     case .parts(let task): task.isComparedLater
     case .tusParts: true
+    case .tus(let task): task.hadWhole
     default: false
     }
   }

@@ -43,6 +43,14 @@ extension Verdict {
     }
   }
 
+  /// Whether the server has ended an upload that it was asked to end, or does not know it.
+  var provesEnd: Bool {
+    switch self {
+    case .tus(.success), .tus(.offset), .tus(.gone): true
+    case .tus, .gigHive, .somebodyElse: false
+    }
+  }
+
   /// Whether an upload may be gone: only the server itself can say so.
   var mayMeanGone: Bool {
     switch self {

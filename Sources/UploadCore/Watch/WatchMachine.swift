@@ -7,8 +7,8 @@ package struct WatchMachine: Sendable {
     package var order: WatchOrder
     /// Uploads at a time.
     package var jobs: Int
-    /// Whether recordings are sent while they are made.
-    package var isLive = false
+    /// How recordings are sent while they are made; nil if they are not.
+    package var live: LiveSending?
     /// The command after which a secret that was corrected is read; nil if the watcher notices by itself.
     package var restartCommand: String?
 
@@ -20,7 +20,7 @@ package struct WatchMachine: Sendable {
 
     /// How soon a file that is being written is examined again.
     var growthMilliseconds: Int64 {
-      isLive ? min(settleMilliseconds, Limits.watchGrowthMilliseconds) : settleMilliseconds
+      live != nil ? min(settleMilliseconds, Limits.watchGrowthMilliseconds) : settleMilliseconds
     }
 
     /// The settle time where files that are open for writing cannot be detected.
@@ -197,8 +197,9 @@ package struct WatchMachine: Sendable {
 
   /// Whether a recording that is being written is sent nevertheless. One that failed for a reason of its own is sent when it has ended.
   private func mayBeSentWhileMade(_ candidate: WatchCandidate) -> Bool {
-    settings.isLive && candidate.file.writers == .writer && !candidate.file.isMarked && !candidate.hasFailedWhileMade
-      && candidate.file.size >= Limits.growingFrom
+    guard let live = settings.live else { return false }
+    return candidate.file.writers == .writer && !candidate.file.isMarked && !candidate.hasFailedWhileMade
+      && candidate.file.size >= live.startingSize
   }
 
   /// After a restart, which allows it to be sent once more.

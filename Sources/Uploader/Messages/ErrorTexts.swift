@@ -78,7 +78,7 @@ extension FileError {
   private var predicate: String {
     switch self {
     case .missing: "does not exist."
-    case .removed: "was removed while it was being made, so its upload was cancelled (live-deleted)."
+    case .removed: "was removed while it was being made, so it is not delivered (live-deleted)."
     case .gone: "is gone: it was removed or renamed. Nothing was sent."
     case .waitingForMedium:
       "is not available: its drive or card is not mounted, or its directory was removed. Nothing was sent."

@@ -601,7 +601,7 @@ final class UploadJob: Steppable {
     guard let record else { return end.error }
     record.releaseSpace()
     // What was cancelled leaves no record, unless the server may still have something of it.
-    if case .file(_, .removed) = error, record.record.remote == nil, record.record.unfinished?.parts == nil {
+    if case .file(_, .removed) = error, record.superseded == nil, record.record.unfinished?.hasNothingLeft ?? true {
       do throws(UploadError) { try record.remove() } catch { shared.configuration.warnings?(error.message) }
       return end.error
     }

@@ -100,7 +100,8 @@ struct SendArguments {
   }
 
   /// Whether recordings are sent while they are made.
-  var isLive: Bool { template.live != nil }
+  var isLive: Bool { live != nil }
+  var live: LiveSending? { template.live }
 
   /// Whether the server may take recordings in parts.
   var joinsParts: Bool { object.map { (try? $0.sample)?.joinsParts ?? false } ?? template.joinsParts }

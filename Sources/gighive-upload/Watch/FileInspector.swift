@@ -54,7 +54,7 @@ final class FileInspector {
     guard Int(status.kind) == SHIM_KIND_REGULAR else { return .nothing }
     let isLong = status.size >= max(1, arguments.sending.minimumSize ?? 1)
     // Nothing tells later that one that is empty when it is made has become long enough.
-    guard isLong || arguments.settings.isLive else { return .nothing }
+    guard isLong || arguments.settings.live != nil else { return .nothing }
     let kind = FileSystem.kind(type: fileSystemType(file.name, in: directory, status.device))
     let key = WatchFileKey.of(file, status, in: directory, hasStableInodes: kind == .stable)
     if isKnown(key) { return .known }

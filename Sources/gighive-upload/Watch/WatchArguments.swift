@@ -93,7 +93,7 @@ final class WatchArguments {
     }
     credentialFiles = files.map { $0.argument } + [sending.common.credentials.netrcFile?.path].compactMap { $0 }
     settings.jobs = sending.jobs
-    settings.isLive = sending.isLive && sending.joinsParts
+    settings.live = sending.joinsParts ? sending.live : nil
     guard !sending.isLive || !isOnce else {
       throw UsageError("--once sends what is finished now. It cannot be combined with --live.")
     }

@@ -59,7 +59,7 @@ final class WatchLoop {
     var user = shim_is_root() != 0 ? " This runs as root; a user of its own is enough." : ""
     for group in groups {
       let names = group.openDirectoryNames.joined(separator: ", ")
-      let isLiveInVain = group.arguments.sending.isLive && !group.arguments.settings.isLive
+      let isLiveInVain = group.arguments.sending.isLive && group.arguments.settings.live == nil
       outputs.tell(
         WatchNotice(
           .started,

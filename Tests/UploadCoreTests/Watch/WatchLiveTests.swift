@@ -5,11 +5,14 @@ import Testing
 /// A watcher that sends recordings while they are made.
 struct WatchLiveTests {
   private var machine: WatchMachine
-  private let long = Limits.growingFrom
+  private let long: Int64
 
   init() {
+    var live = LiveSending(settleMilliseconds: 30_000)
+    live.lag = 8 << 20
+    long = live.startingSize
     var settings = WatchMachine.Settings(settleMilliseconds: 30_000, jobs: 2)
-    settings.isLive = true
+    settings.live = live
     machine = WatchMachine(settings, seed: 1)
     machine.workerStarted()
   }
