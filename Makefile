@@ -50,10 +50,11 @@ ifneq ($(OPENSSL),system)
 	if [ -e $$missing ] && [ -z "$$(find $(OPENSSL_PACKAGING) -newer $$missing)" ]; then \
 	  echo "OpenSSL: this machine's libssl-dev, because Debian 13's source package could not be fetched; rm $$missing to try again" >&2; \
 	elif $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/version; then \
-	  rm -f $$missing; \
 	  $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version; \
+	elif [ ! -e $$missing ]; then \
+	  exit 1; \
 	else \
-	  rm -rf $(OPENSSL_DIRECTORY)/x86_64; mkdir -p $(OPENSSL_DIRECTORY); touch $$missing; \
+	  rm -rf $(OPENSSL_DIRECTORY)/x86_64; \
 	  echo "Debian 13's source package of OpenSSL could not be fetched: the static binary gets this machine's libssl-dev" >&2; \
 	fi
 endif
