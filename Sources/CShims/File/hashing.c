@@ -1,4 +1,4 @@
-// Digests bytes on a separate thread, in place: nothing is copied or allocated.
+// Digests bytes on a separate thread, in place: nothing is copied or allocated. Between them, it reads a range of a file and digests that.
 #include "shim_hashing.h"
 #include "shim_memory.h"
 #include "shim_network.h"
@@ -14,7 +14,7 @@ int32_t shim_hmac_sha256(const void *key, size_t key_length, const void *text, s
 }
 
 // EVP_DigestUpdate needs less than 1 KiB of stack. glibc requires at least 16 KiB, and puts thread-local variables there.
-enum { HASHER_STACK_BYTES = 64 * 1024 };
+enum { HASHER_STACK_BYTES = 64 * 1024, SLICE_BYTES = 32 * 1024 };
 
 typedef struct {
     EVP_MD_CTX *context;
@@ -22,6 +22,15 @@ typedef struct {
     size_t length;
     int64_t mark;
 } piece;
+
+typedef struct {
+    EVP_MD_CTX *context;
+    int descriptor;
+    int64_t offset;
+    int64_t end;
+    int is_in_slice; // the thread uses the context and the descriptor
+    int has_failed;
+} range;
 
 struct shim_hasher {
     pthread_t thread;
@@ -31,6 +40,7 @@ struct shim_hasher {
     piece pieces[SHIM_HASHER_MOST]; // pending: first ..< first + count, modulo SHIM_HASHER_MOST
     int first;
     int count;
+    range reading;
     int is_ending;
     int has_failed;
     int event;
@@ -43,20 +53,52 @@ int32_t shim_processor_count(void) {
     return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
+// The following are called with the lock held. What takes long is done without it.
+
+static void digest_piece(shim_hasher *hasher) {
+    piece *next = &hasher->pieces[hasher->first];
+    pthread_mutex_unlock(&hasher->lock);
+    int done = EVP_DigestUpdate(next->context, next->bytes, next->length);
+    pthread_mutex_lock(&hasher->lock);
+    if (!done) hasher->has_failed = 1;
+    hasher->first = (hasher->first + 1) % SHIM_HASHER_MOST;
+    hasher->count--;
+    if (hasher->count == 0) pthread_cond_signal(&hasher->is_idle);
+}
+
+static int is_reading(const shim_hasher *hasher) {
+    return !hasher->reading.has_failed && hasher->reading.offset < hasher->reading.end;
+}
+
+static void digest_slice(shim_hasher *hasher, uint8_t slice[SLICE_BYTES]) {
+    range next = hasher->reading;
+    int64_t left = next.end - next.offset;
+    hasher->reading.is_in_slice = 1;
+    pthread_mutex_unlock(&hasher->lock);
+    ssize_t count = pread(next.descriptor, slice, left < SLICE_BYTES ? (size_t)left : SLICE_BYTES, next.offset);
+    int done = count > 0 && EVP_DigestUpdate(next.context, slice, (size_t)count);
+    pthread_mutex_lock(&hasher->lock);
+    hasher->reading.is_in_slice = 0;
+    if (done) hasher->reading.offset += count;
+    else hasher->reading.has_failed = 1;
+    pthread_cond_signal(&hasher->is_idle);
+}
+
 static void *run(void *argument) {
     shim_hasher *hasher = argument;
+    uint8_t slice[SLICE_BYTES];
     pthread_mutex_lock(&hasher->lock);
     while (1) {
-        while (hasher->count == 0 && !hasher->is_ending) pthread_cond_wait(&hasher->has_work, &hasher->lock);
-        if (hasher->count == 0) break;
-        piece *next = &hasher->pieces[hasher->first];
-        pthread_mutex_unlock(&hasher->lock);
-        int done = EVP_DigestUpdate(next->context, next->bytes, next->length);
-        pthread_mutex_lock(&hasher->lock);
-        if (!done) hasher->has_failed = 1;
-        hasher->first = (hasher->first + 1) % SHIM_HASHER_MOST;
-        hasher->count--;
-        if (hasher->count == 0) pthread_cond_signal(&hasher->is_idle);
+        while (hasher->count == 0 && !is_reading(hasher) && !hasher->is_ending)
+            pthread_cond_wait(&hasher->has_work, &hasher->lock);
+        if (hasher->count > 0) {
+            digest_piece(hasher);
+        } else if (is_reading(hasher)) {
+            digest_slice(hasher, slice);
+            if (is_reading(hasher)) continue;
+        } else {
+            break;
+        }
         if (!hasher->is_awaited) continue;
         hasher->is_awaited = 0;
         hasher->is_raised = 1;
@@ -118,14 +160,18 @@ static int64_t oldest(const shim_hasher *hasher) {
     return hasher->count > 0 ? hasher->pieces[hasher->first].mark : SHIM_HASHER_IDLE;
 }
 
+// Call it with the lock held.
+static void clear_event(shim_hasher *hasher) {
+    uint64_t value;
+    if (hasher->is_raised && read(hasher->event, &value, sizeof value) < 0) { /* already read */ }
+    hasher->is_awaited = hasher->is_raised = 0;
+}
+
 int64_t shim_hasher_oldest(shim_hasher *hasher) {
     pthread_mutex_lock(&hasher->lock);
     int64_t mark = oldest(hasher);
-    int was_raised = hasher->is_raised;
-    hasher->is_awaited = hasher->is_raised = 0;
+    clear_event(hasher);
     pthread_mutex_unlock(&hasher->lock);
-    uint64_t value;
-    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* already read */ }
     return mark;
 }
 
@@ -145,4 +191,30 @@ int32_t shim_hasher_wait(shim_hasher *hasher) {
     int has_failed = hasher->has_failed;
     pthread_mutex_unlock(&hasher->lock);
     return !has_failed;
+}
+
+void shim_hasher_read(shim_hasher *hasher, EVP_MD_CTX *context, int32_t descriptor, int64_t offset, int64_t length) {
+    pthread_mutex_lock(&hasher->lock);
+    hasher->reading =
+        (range){.context = context, .descriptor = descriptor, .offset = offset, .end = offset + length};
+    pthread_mutex_unlock(&hasher->lock);
+    pthread_cond_signal(&hasher->has_work);
+}
+
+int32_t shim_hasher_reading(shim_hasher *hasher) {
+    pthread_mutex_lock(&hasher->lock);
+    clear_event(hasher);
+    int has_failed = hasher->reading.has_failed;
+    hasher->is_awaited = is_reading(hasher);
+    int is_awaited = hasher->is_awaited;
+    pthread_mutex_unlock(&hasher->lock);
+    return has_failed ? SHIM_HASHER_FAILED : is_awaited ? SHIM_HASHER_READING : SHIM_HASHER_READ;
+}
+
+void shim_hasher_stop_reading(shim_hasher *hasher) {
+    pthread_mutex_lock(&hasher->lock);
+    hasher->reading.end = hasher->reading.offset;
+    while (hasher->reading.is_in_slice) pthread_cond_wait(&hasher->is_idle, &hasher->lock);
+    hasher->reading = (range){0};
+    pthread_mutex_unlock(&hasher->lock);
 }

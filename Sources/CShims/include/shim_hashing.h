@@ -1,4 +1,4 @@
-// A thread that digests bytes in place while the submitting thread sends them.
+// A thread that digests bytes in place while the submitting thread sends them, or reads what is sent next and digests that.
 #pragma once
 #include <openssl/evp.h>
 #include <stddef.h>
@@ -28,3 +28,11 @@ int32_t shim_hasher_notify(shim_hasher *hasher, int64_t mark);
 int32_t shim_hasher_descriptor(const shim_hasher *hasher);
 // Waits until everything is done. Returns 0 if an EVP_DigestUpdate failed.
 int32_t shim_hasher_wait(shim_hasher *hasher);
+
+enum { SHIM_HASHER_READ, SHIM_HASHER_READING, SHIM_HASHER_FAILED };
+// Reads the range with pread(2) and digests it, while nothing else is submitted. One at a time: stop the one before first.
+void shim_hasher_read(shim_hasher *hasher, EVP_MD_CTX *context, int32_t descriptor, int64_t offset, int64_t length);
+// How far that is: SHIM_HASHER_FAILED if the file has less. Clears the event, and requests one if it is not done yet.
+int32_t shim_hasher_reading(shim_hasher *hasher);
+// Afterwards, neither the context nor the descriptor is in use.
+void shim_hasher_stop_reading(shim_hasher *hasher);

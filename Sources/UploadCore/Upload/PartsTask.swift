@@ -229,13 +229,24 @@ struct PartsTask: Sendable {
     // Nothing of it is read.
     case .examiningFile: return .hash(.range(.sha256, offset: 0, length: 0))
     case .hashing(let number), .matching(let number, _), .comparingAgain(let number):
-      let (offset, length) = parts.range(of: number, in: size)
-      return .hash(.range(.sha256, offset: offset, length: length))
+      return .hash(hashRange(of: number))
     case .proving(let request): return .ask(request)
     case .failing(let error): throw error
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: resumedFrom ?? 0))
     case .listing, .verifying, .putting, .joining: return try nextOfUpload()
     }
+  }
+
+  private func hashRange(of number: Int) -> HashRange {
+    let (offset, length) = parts.range(of: number, in: size)
+    return .range(.sha256, offset: offset, length: length)
+  }
+
+  /// What is probably hashed next, while a part is sent. Only a server that compares parts with their SHA-256 notices if that of the file
+  /// is another one when it is sent. If other connections send parts, nobody knows.
+  var nextRange: HashRange? {
+    guard case .putting(let number, _) = state, dialect.checksParts, !parts.areGrowing, lent.isEmpty else { return nil }
+    return parts.nextMissing(in: size, besides: [number]).map { hashRange(of: $0) }
   }
 
   /// What is asked about the upload.

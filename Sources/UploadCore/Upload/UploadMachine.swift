@@ -163,6 +163,9 @@ package struct UploadMachine: Sendable {
     }
   }
 
+  /// What of the file is probably hashed next, after the request in flight.
+  package var nextRange: HashRange? { if case .parts(let task) = task { task.nextRange } else { nil } }
+
   /// What the server answers.
   package var answeredRequest: AnsweredRequest {
     guard case .multipart = task, case .upload(let plan) = purpose else { return .other }

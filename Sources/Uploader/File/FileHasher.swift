@@ -13,7 +13,9 @@ final class FileHasher: Steppable {
   }
 
   private let source: TransferSource
-  private let purpose: Purpose
+  private var purpose: Purpose
+  /// What another thread has begun.
+  private var ahead: HashAhead?
   private let buffers: TransferBuffers
   private var offset: Int64
   private let end: Int64
@@ -22,9 +24,13 @@ final class FileHasher: Steppable {
   private var changed: StatusTime?
   private var hasRead = false
 
-  init(_ source: TransferSource, _ range: HashRange, buffers: TransferBuffers) throws(UploadError) {
+  /// - Parameter ahead: what has been begun of it.
+  init(
+    _ source: TransferSource, _ range: HashRange, ahead: HashAhead? = nil, buffers: TransferBuffers
+  ) throws(UploadError) {
     self.source = source
     self.buffers = buffers
+    self.ahead = ahead
     switch range {
     case .wholeFile:
       let digest = try FileHasher.digest(of: source)
@@ -38,7 +44,8 @@ final class FileHasher: Steppable {
       offset = digest.position
       end = length
     case .range(let algorithm, let start, let length):
-      purpose = .range(try Digest(algorithm == .sha256 ? .sha256 : .sha1))
+      let digest = if let ahead { ahead.digest } else { try Digest(algorithm) }
+      purpose = .range(digest)
       offset = start
       end = start + length
     case .wholeFileAgain:
@@ -61,6 +68,14 @@ final class FileHasher: Steppable {
 
   /// Reads one run.
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    switch ahead?.state {
+    case .reading(let descriptor): return Wait(descriptor: descriptor, readiness: .readable, untilMilliseconds: .max)
+    case .done: offset = end
+    // Whatever it was, it is found here.
+    case .failed: purpose = .range(try Digest(.sha256))
+    case nil: break
+    }
+    ahead = nil
     guard offset < end else {
       try verify()
       return nil
@@ -99,6 +114,39 @@ final class FileHasher: Steppable {
   }
 }
 
+/// The SHA-256 of a range that is sent next, computed on another thread while this one sends what comes before it. The range is then in
+/// the page cache, too.
+final class HashAhead {
+  enum State {
+    /// The descriptor becomes readable when there is news.
+    case reading(descriptor: Int32)
+    case done
+    case failed
+  }
+
+  let range: HashRange
+  fileprivate let digest: Digest
+  private let thread: HashThread
+  private let file: SourceFile
+
+  /// nil if the range is none, or there is no memory.
+  init?(_ range: HashRange, of file: SourceFile, on thread: HashThread) {
+    guard case .range(.sha256, let offset, let length) = range, let digest = try? Digest(.sha256) else { return nil }
+    (self.range, self.digest, self.thread, self.file) = (range, digest, thread, file)
+    thread.read(file.descriptor, offset: offset, length: length, into: digest.context)
+  }
+
+  deinit { thread.stopReading() }
+
+  var state: State {
+    switch thread.reading {
+    case SHIM_HASHER_READ: .done
+    case SHIM_HASHER_READING: .reading(descriptor: thread.descriptors[0])
+    default: .failed
+    }
+  }
+}
+
 /// A second thread that digests runs of the ring while the first one sends them. What runs on it is `CShims/File/hashing.c`.
 ///
 /// Bytes are digested in place. Until that is done, they must not be overwritten.
@@ -133,6 +181,14 @@ final class HashThread {
   /// - Returns: false if they are done already.
   func notify(doneWith mark: Int64) -> Bool { shim_hasher_notify(pointer, mark) != 0 }
 
+  /// Reads a range of a file and digests it, while no bytes are pending.
+  fileprivate func read(_ descriptor: Int32, offset: Int64, length: Int64, into context: OpaquePointer) {
+    shim_hasher_read(pointer, context, descriptor, offset, length)
+  }
+
+  fileprivate var reading: Int { Int(shim_hasher_reading(pointer)) }
+  fileprivate func stopReading() { shim_hasher_stop_reading(pointer) }
+
   /// Waits until nothing is pending, which takes as long as digesting a few runs.
   /// - Returns: false if a digest failed.
   @discardableResult
@@ -141,14 +197,12 @@ final class HashThread {
 
 /// A digest of a stream of bytes, with OpenSSL's EVP, which uses processor instructions if available.
 final class Digest {
-  enum Algorithm { case sha256, sha1 }
-
   /// OpenSSL's EVP_MD_CTX.
   let context: OpaquePointer
   private let length: Int
   private var hasFailed = false
 
-  init(_ algorithm: Algorithm) throws(UploadError) {
+  init(_ algorithm: TusCapabilities.ChecksumAlgorithm) throws(UploadError) {
     shim_openssl_initialize()
     guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
     self.context = context

@@ -64,13 +64,20 @@ final class TransferBuffers {
   func clear(digestedLength: Int64 = 0) {
     unread = 0..<0
     thread?.wait()
-    usesThread = mayHaveThread && digestedLength >= Limits.hashThreadFrom
-    if usesThread, thread == nil {
-      thread = HashThread()
-      usesThread = thread != nil
-    }
+    usesThread = digestedLength >= Limits.hashThreadFrom && startThread() != nil
     runLength = usesThread ? Limits.hashedRunLength : ownRunLength
     ring.removeAll(window: usesThread ? 2 * Limits.hashedRunLength : nil)
+  }
+
+  /// nil if there may be none, or it cannot be created.
+  private func startThread() -> HashThread? {
+    if mayHaveThread, thread == nil { thread = HashThread() }
+    return thread
+  }
+
+  /// Begins to digest what is sent after the current transfer; nil without a hash thread.
+  func hashAhead(_ range: HashRange, of file: SourceFile) -> HashAhead? {
+    startThread().flatMap { HashAhead(range, of: file, on: $0) }
   }
 
   /// The buffer for the next read of the file; empty while the digest needs the whole ring.

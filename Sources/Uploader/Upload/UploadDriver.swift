@@ -40,6 +40,8 @@ final class UploadDriver: Steppable {
   private var composer: RequestComposer
   private var connections: ConnectionCount
   private var helpers = Helpers()
+  /// What is digested while the request in flight is sent.
+  private var ahead: HashAhead?
   private var hasWarnedOfLocation = false
   /// Where the last request for an upload at another origin than the server's went.
   private var otherOrigin: String?
@@ -295,7 +297,9 @@ final class UploadDriver: Steppable {
   private func hash(_ range: HashRange) throws(UploadError) {
     do throws(UploadError) {
       guard let source else { throw .noFile }
-      let reading = try FileHasher(source, range, buffers: slot.buffers)
+      let reading = try FileHasher(
+        source, range, ahead: ahead?.range == range ? ahead : nil, buffers: slot.buffers)
+      ahead = nil
       if case .transferring(let transferring) = activity {
         activity = .rereading(reading, transferring, sinceMilliseconds: now)
       } else {
@@ -356,6 +360,11 @@ final class UploadDriver: Steppable {
       try compose(request), of: source, over: connection, buffers: slot.buffers,
       timeouts: shared.configuration.timeouts, rateShare: slot.rateShare)
     activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
+    if let range = machine.nextRange, range != ahead?.range, let file = source?.file {
+      // The thread reads one range at a time.
+      ahead = nil
+      ahead = slot.buffers.hashAhead(range, of: file)
+    }
   }
 
   private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {

@@ -91,7 +91,7 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "the single figure includes all allocations.",
         "",
         f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
-        f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program. More than that is measured again, twice at most.",
+        f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
         f"Rows of {size_text(LARGE)} are shown only if they fail.",
     ]
     for protocol in PROTOCOLS:

@@ -74,7 +74,8 @@ struct TestObjectTests {
     ([(200, begun), (403, ""), (403, "")], "POST GET DELETE", ["warning", "warning"]),
     ([(200, begun), (200, "<html></html>"), (404, "")], "POST GET DELETE", ["warning"]),
     ([(200, begun), (0, ""), (204, "")], "POST GET DELETE", ["failure"]),
-    ([(0, "")], "POST", ["failure"]), ([(403, "")], "POST", ["failure"]), ([(200, "<html></html>")], "POST", ["failure"]),
+    ([(0, "")], "POST", ["failure"]), ([(403, "")], "POST", ["failure"]),
+    ([(200, "<html></html>")], "POST", ["failure"]),
   ]) func anUploadInPartsIsTested(_ answers: [(Int, String)], _ steps: String, _ findings: [String]) throws {
     let first = [answered(200), answered(200), answered(412)]
     let run = try play(.s3, first + answers.map { $0.0 == 0 ? lost : answered($0.0, $0.1) } + [answered(204)])

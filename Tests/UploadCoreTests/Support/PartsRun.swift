@@ -85,6 +85,9 @@ struct PartsRun<Server: PartsServer> {
   private var hasNewStatus = false
   private var changes: Int64 = 0
   private var statusChange: StatusTime? { hasNewStatus ? StatusTime(seconds: changes, nanoseconds: 0) : nil }
+  /// What was hashed while something else was sent, and perhaps changed since.
+  private var ahead: (range: HashRange, checksum: HashResult)?
+  private var hasUsedAhead = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
   private let connections: Int
@@ -118,6 +121,7 @@ struct PartsRun<Server: PartsServer> {
       try run.play()
       if let complaint = run.complaint { Issue.record("seed \(seed): \(complaint)\n\(run.log.suffix(60))") }
       found[run.end, default: 0] += 1
+      if run.hasUsedAhead { found["ahead", default: 0] += 1 }
     }
     for name in ends { #expect(found[name] ?? 0 > 5, "\(found)") }
   }
@@ -187,7 +191,7 @@ struct PartsRun<Server: PartsServer> {
     var request: HTTPRequest?
     // What is read for a part is what the digest has.
     var hasRead = false
-    (lent, hasNewStatus) = ([], false)
+    (lent, hasNewStatus, ahead) = ([], false, nil)
     for _ in 0..<2000 {
       // A kill. Only the process that has sent a part can tell that the file has another status since.
       if isHostile, !hasNewStatus, chance(25) { return }
@@ -197,6 +201,10 @@ struct PartsRun<Server: PartsServer> {
       case .send(let next, _):
         request = next
         if next.announcesLastByte { machine.handle(.lastByteNext) }
+        if let range = machine.nextRange, range != ahead?.range {
+          ahead = hashed(range).map { (range, $0) }
+          if !Server.checksParts || ahead == nil { complaint = "it reads ahead without a need" }
+        }
       case .awaitLent: break
       case .await where request == nil && !lent.isEmpty: break
       case .await:
@@ -212,7 +220,13 @@ struct PartsRun<Server: PartsServer> {
           return
         }
         if case .range = work { hasRead = true }
-        machine.handle(.hashed(result))
+        if ahead?.range == work, case .range(let checksum, _)? = ahead?.checksum {
+          hasUsedAhead = true
+          machine.handle(.hashed(.range(checksum: checksum, changed: statusChange)))
+        } else {
+          machine.handle(.hashed(result))
+        }
+        ahead = nil
       case .awaitGrowth(let length):
         guard written != nil else {
           complaint = "it waits for what has ended"

@@ -1,3 +1,4 @@
+import CShims
 import Testing
 
 @testable import Uploader
@@ -128,6 +129,53 @@ struct FileReadingTests {
       try reading.hashed() == .range(checksum: Base64.encode(hex(sha256(Array(content[100_000..<900_000]))))))
     // The file's own digest has a gap before it.
     #expect(digest.position == 0)
+  }
+
+  private func wait(_ wait: Wait) {
+    var entry = shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0)
+    _ = shim_poll(&entry, 1, -1)
+  }
+
+  /// While the thread digests something else, too.
+  @Test func whatAnotherThreadHasReadIsNotReadAgain() throws {
+    let (file, buffers, range) = (
+      try file(), TransferBuffers(processors: 2), HashRange.range(.sha256, offset: 100_000, length: 1_200_000)
+    )
+    // Others that are of no use any more.
+    for length in [Int64(1), 1_300_000, 40_000] {
+      #expect(buffers.hashAhead(.range(.sha256, offset: 0, length: length), of: file) != nil)
+    }
+    let ahead = try #require(buffers.hashAhead(range, of: file))
+    let digest = try FileDigest()
+    buffers.clear(digestedLength: Limits.hashThreadFrom)
+    buffers.fileRun.copyBytes(from: content[..<1000])
+    buffers.commit(1000, at: 0, digest: digest)
+    let source = TransferSource(file: file, digest: try FileDigest())
+    let reading = try FileHasher(source, range, ahead: ahead, buffers: TransferBuffers())
+    while let next = try reading.step([], nowMilliseconds: 0) { wait(next) }
+    #expect(try reading.hashed() == .range(checksum: Base64.encode(hex(sha256(Array(content[100_000...]))))))
+    #expect(source.digest?.position == 0)
+    #expect(try digest.finish() == sha256(Array(content[..<1000])))
+  }
+
+  @Test func whatAnotherThreadCannotReadIsReadHere() throws {
+    let (file, buffers, range) = (
+      try file(), TransferBuffers(processors: 2), HashRange.range(.sha256, offset: 0, length: 1_300_001)
+    )
+    let ahead = try #require(buffers.hashAhead(range, of: file))
+    let reading = try FileHasher(
+      TransferSource(file: file, digest: nil), range, ahead: ahead, buffers: TransferBuffers())
+    #expect {
+      while let next = try reading.step([], nowMilliseconds: 0) { if next.descriptor >= 0 { wait(next) } }
+    } throws: { error in
+      guard case UploadError.file(file.path, .shrank) = error else { return false }
+      return true
+    }
+  }
+
+  @Test func nothingIsReadAheadWithOneProcessor() throws {
+    #expect(TransferBuffers(processors: 1).hashAhead(.range(.sha256, offset: 0, length: 9), of: try file()) == nil)
+    #expect(TransferBuffers(processors: 2).hashAhead(.wholeFile, of: try file()) == nil)
   }
 
   @Test func aChecksumCanBeOfTheKindThatEachServerHas() throws {
