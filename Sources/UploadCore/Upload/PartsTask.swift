@@ -500,7 +500,7 @@ struct PartsTask: Sendable {
   // MARK: Changes of the file
 
   /// Whether it compares all parts with the file if its status changes.
-  var comparesParts: Bool { parts.areGrowing || hasLent }
+  var comparesParts: Bool { parts.areGrowing || hasLent && dialect.checksParts }
 
   /// Whether they are compared when the upload continues, or have been.
   var isComparedLater: Bool {
