@@ -99,7 +99,10 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         if own:
             shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.findings]
             lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(shown)]
-            grown = [_growth(growth) for growth in growths if growth.row.protocol is protocol]
+            grown = [
+                _growth(growth) for growth in growths
+                if growth.row.protocol is protocol and (growth.row.size != LARGE or growth.finding)
+            ]
             lines += ["", f"Growth: {', '.join(grown)}."] if grown else []
     return "\n".join(lines)
 
