@@ -79,6 +79,20 @@ def test_a_watched_directory_can_be_a_link(hive, watch, rec, tmp_path):
     assert got(stub) == ["a", "b"]
 
 
+def test_recordings_are_delivered_without_the_directory_that_they_move_to(hive, watch, rec, tmp_path):
+    """Its drive may come back."""
+    stub, moved = hive(), tmp_path / "moved"
+    write(rec / "a.wav")
+    watching = watch(stub, "--after", f"move={moved}")
+    watching.says(f"--after: {moved} is not a directory. Recordings stay where they are")
+    watching.says("a.wav was kept")
+    moved.mkdir()
+    second = write(rec / "b.wav")
+    wait_until((moved / "b.wav").exists, what="a move")
+    watching.stop()
+    assert got(stub) == ["a", "b"] and not second.exists()
+
+
 # Processes that end.
 
 

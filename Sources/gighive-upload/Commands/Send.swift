@@ -27,7 +27,10 @@ enum Send {
     _ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation
   ) throws(UsageError) {
     if case .move(let target)? = arguments.template.afterDelivery.removal, !Batch.isDirectory(target) {
-      throw UsageError("--after: " + PrintableText.line(target.text) + " is not a directory.")
+      let problem = "--after: " + PrintableText.line(target.text) + " is not a directory."
+      // A watcher delivers nevertheless: its drive may come back.
+      guard arguments.common.asksWatcher else { throw UsageError(problem) }
+      report.warn(problem + " Recordings stay where they are until it is one.")
     }
     let configuration = try arguments.common.configuration(for: arguments.template, report)
     if configuration.stateDirectory == nil {

@@ -22,7 +22,12 @@ final class StatusFile {
   /// - Throws: why `status` will not find it.
   func write(_ text: String) throws(SystemError) {
     if descriptor == nil { descriptor = try taken() }
-    if descriptor != nil { try file.replace(text) }
+    guard descriptor != nil else { return }
+    do throws(SystemError) { try file.replace(text) } catch {
+      // What it says is not true any more.
+      file.remove()
+      throw error
+    }
   }
 
   func remove() { if descriptor != nil { file.remove() } }
