@@ -56,6 +56,8 @@ package enum Limits {
   package static let growingLag: Int64 = 4 << 20
   /// How many uploads there are at a time if recordings are sent while they are made.
   package static let growingJobs = 3
+  /// How often the request that ends an upload in parts is repeated.
+  package static let abortRetries = 2
   /// How often a recording that grows is looked at, in milliseconds.
   package static let growthMilliseconds: Int64 = 500
   /// The longest list of all parts, in bytes, as Nextcloud sends it in one response: about 300 for each.

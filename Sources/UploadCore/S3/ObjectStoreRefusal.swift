@@ -20,6 +20,8 @@ struct ObjectStoreRefusal {
       return .signatureRefused(status: status, message: text)
     case "AccessDenied" where message.utf8.count < Limits.serverTextLength && message.hasSuffix("expired"):
       return .signatureRefused(status: status, message: text)
+    case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "XMinioStorageFull":
+      return .refused(status: 507, message: text)
     // It got nothing for a while (S3 says 400).
     case "RequestTimeout": return .refused(status: 408, message: text)
     default: return .refused(status: status, message: text)

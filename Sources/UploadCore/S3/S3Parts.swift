@@ -103,12 +103,12 @@ struct S3Parts: Sendable {
     case 200:
       // Every S3 server says it. Another one may have answered, such as a portal.
       guard let tag = answer.fields.first("ETag").map({ S3Parts.tag($0) }), UploadedParts.isTag(tag) else {
-        throw .unconfirmed(status: answer.status)
+        throw .notFromServer(status: answer.status)
       }
       return .taken(tag: tag)
     case 404 where answer.isNoSuchUpload: return .gone
     case 400 where answer.isOtherContent: return .damaged
-    case 200..<300: throw .unconfirmed(status: answer.status)
+    case 200..<300: throw .notFromServer(status: answer.status)
     default: throw answer.objectRefusal
     }
   }
@@ -120,7 +120,7 @@ struct S3Parts: Sendable {
       case "CompleteMultipartUploadResult": return .joined(sha256: nil)
       // The head was sent before the server knew.
       case "Error": return try joined(Answer(status: 500, fields: answer.fields, content: answer.content))
-      default: throw .unconfirmed(status: 200)
+      default: throw .notFromServer(status: 200)
       }
     case 404 where answer.isNoSuchUpload: return .gone
     case 412: return .exists
@@ -129,7 +129,7 @@ struct S3Parts: Sendable {
       dialog.forgetCondition()
       return .conditionUnknown
     case 400: return .partsRefused(answer.objectRefusal, isCertain: answer.isAboutParts)
-    case 200..<300: throw .unconfirmed(status: answer.status)
+    case 200..<300: throw .notFromServer(status: answer.status)
     default: throw answer.objectRefusal
     }
   }
@@ -159,15 +159,20 @@ struct AbortTask: Sendable {
     return request
   }
 
+  /// Whether the server has dropped the parts, or does not know the upload.
+  static func hasEnded(_ answer: Answer) -> Bool { answer.status == 204 || answer.isNoSuchUpload }
+
   func next() -> TaskStep {
     isDone ? .finished(.cancelled(isKept: false)) : .ask(AbortTask.request(to: location, s3))
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
     if s3.learn(from: answer) { return }
+    if AbortTask.hasEnded(answer) {
+      isDone = true
+      return
+    }
     switch answer.status {
-    case 204: isDone = true
-    case 404 where answer.isNoSuchUpload: isDone = true
     case 200..<300: throw .unconfirmed(status: answer.status)
     default: throw answer.objectRefusal
     }

@@ -174,6 +174,14 @@ enum PartsDialect: Sendable {
 
   // MARK: Responses
 
+  /// Whether the server itself has ended an upload, or does not know it.
+  func hasEnded(_ answer: Answer) -> Bool {
+    switch self {
+    case .s3: AbortTask.hasEnded(answer)
+    case .nextcloud: answer.status == 204 || answer.status == 404 && answer.davMessage != nil
+    }
+  }
+
   func found(_ answer: Answer, token: String, size: Int64) throws(UploadError) -> Found {
     switch self {
     case .s3(let s3): try s3.found(answer, token: token, size: size)

@@ -127,6 +127,10 @@ struct PartsTask: Sendable {
   private var resumedFrom: Int64?
   /// How many uploads this process has begun.
   private var attempts = 0
+  /// How often the request that ends an upload has failed.
+  private var abortFailures = 0
+  /// Why the server did not take the parts of an upload.
+  private var refusal: UploadError?
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
     isGrowing = plan.isGrowing
@@ -186,9 +190,9 @@ struct PartsTask: Sendable {
   /// Whether the server has had everything, and only the outcome is missing.
   var awaitsOutcome: Bool { progress > size }
 
-  /// Whether the request in flight is about an upload that is not needed.
+  /// Whether the request in flight is about an upload that is not needed. What stays of it may cost money, so some failures are retried.
   var isTidying: Bool {
-    if case .aborting = state { true } else { false }
+    if case .aborting = state { abortFailures >= Limits.abortRetries } else { false }
   }
 
   /// Whether the server does not join parts.
@@ -307,6 +311,7 @@ struct PartsTask: Sendable {
   }
 
   private mutating func leaveAborted(_ error: UploadError?, isGone: Bool) {
+    abortFailures = 0
     // Otherwise `cancel` can still end it.
     if upload != nil, isGone || error == nil { forget() }
     state = error.map { .failing($0) } ?? .looking
@@ -547,7 +552,9 @@ struct PartsTask: Sendable {
     switch state {
     case .aborting(_, let error):
       let isOwn = hasCreated
-      leaveAborted(error, isGone: answer.isSuccess || answer.status == 404)
+      let isGone = dialect.hasEnded(answer)
+      if !isGone, RetryPolicy.isTransient(status: answer.status) { throw answer.objectRefusal }
+      leaveAborted(error, isGone: isGone)
       // It could happen endlessly.
       if isOwn, error == nil { throw .uploadLost }
     case .looking: try receiveObject(answer)
@@ -689,7 +696,9 @@ struct PartsTask: Sendable {
       if dialect.mayList, !isSecond(.parts) {
         state = dialect.joinsBlindly ? .verifying : .listing(after: 0)
       } else if isCertain {
-        abort(before: nil)
+        // Once, what the server has may have been damaged.
+        abort(before: refusal == error ? error : nil)
+        refusal = error
       } else {
         throw error
       }
@@ -747,6 +756,7 @@ struct PartsTask: Sendable {
   /// The requests in flight ended without a usable response.
   mutating func interrupted() {
     switch state {
+    case .aborting where !isTidying: abortFailures += 1
     case .aborting(_, let error): leaveAborted(error, isGone: false)
     case .joining: state = .checking(isLost: false)
     case .digesting(isJoined: false): sendNext()

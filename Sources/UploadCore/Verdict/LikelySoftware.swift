@@ -293,7 +293,7 @@ extension LikelySoftware {
       "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set)"
         + (request == .otherForm ? "." : ", or send it over tus.")
     case .phpError: "A program on the server has failed. PHP's error log there says more."
-    case .s3: LikelySoftware.ofS3(status)
+    case .s3: LikelySoftware.ofS3(status, isForm: request == .otherForm)
     case .squid: LikelySoftware.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload, Tus-Max-Size (tusd: -max-size)." : nil
     case .varnish: LikelySoftware.ofVarnish(status)
@@ -425,10 +425,13 @@ extension LikelySoftware {
     }
   }
 
-  private static func ofS3(_ status: Int) -> String? {
+  private static func ofS3(_ status: Int, isForm: Bool) -> String? {
     switch status {
-    case 400, 413: "The form's policy limits the length (content-length-range), and one request can have 5 GB at most."
-    case 403: "The form's policy or signature does not allow this upload, or has expired."
+    case 400 where isForm, 413 where isForm:
+      "The form's policy limits the length (content-length-range), and one request can have 5 GB at most."
+    case 403 where isForm: "The form's policy or signature does not allow this upload, or has expired."
+    case 403: "The policy of the keys must allow it (s3:PutObject); a signed URL may have expired."
+    case 413: "One request can have 5 GB at most."
     default: nil
     }
   }

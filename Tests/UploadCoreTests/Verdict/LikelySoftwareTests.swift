@@ -134,6 +134,14 @@ struct LikelySoftwareTests {
     #expect(software(400, s3, [Field("Server", "AmazonS3")]) == .s3)
   }
 
+  @Test func onlyAFormHasAPolicyOfItsOwn() {
+    let remedies = [AnsweredRequest.other, .otherForm].map { request in
+      [400, 403, 413].map { LikelySoftware.s3.remedy(status: $0, to: request) }
+    }
+    #expect(remedies[0].map { $0?.contains("policy") } == [nil, true, false])
+    #expect(remedies[1].map { $0?.contains("form's policy") } == [true, true, true])
+  }
+
   @Test func aLoginPageIsKnownHoweverItComes() {
     #expect(software(511) == .loginPage)
     let access = "https://team.cloudflareaccess.com/cdn-cgi/access/login/gighive.example?kid=1"
