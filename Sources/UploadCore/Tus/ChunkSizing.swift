@@ -79,7 +79,8 @@ package struct ChunkSizing: Equatable, Sendable {
     withoutInterruption = 0
     length = min(length, Limits.chunkStartLength)
     if kept == 0, requestTime.wasReached(after: cutAfterMilliseconds) { shorten(requestLength) }
-    if kept > 0, kept < requestLength {
+    // If all of it had arrived, whoever was to pass it on may have ended in the middle of that.
+    if kept > 0, kept < requestLength, arrived < requestLength {
       keepsParts = true
     } else if kept == 0, arrived >= Limits.chunkSpoolEvidence {
       keepsParts = false
