@@ -79,9 +79,9 @@ def test_a_watched_directory_can_be_a_link(hive, watch, rec, tmp_path):
     assert got(stub) == ["a", "b"]
 
 
-def test_recordings_are_delivered_without_the_directory_that_they_move_to(hive, watch, rec, tmp_path):
-    """Its drive may come back."""
-    stub, moved = hive(), tmp_path / "moved"
+def test_recordings_are_delivered_without_the_directory_that_they_move_to(hive, program, watch, rec):
+    """Its drive may come back. It can be in the watched directory: nothing is sent from there, by `send -r` neither."""
+    stub, moved = hive(), rec / "moved"
     write(rec / "a.wav")
     watching = watch(stub, "--after", f"move={moved}")
     watching.says(f"--after: {moved} is not a directory. Recordings stay where they are")
@@ -89,8 +89,13 @@ def test_recordings_are_delivered_without_the_directory_that_they_move_to(hive, 
     moved.mkdir()
     second = write(rec / "b.wav")
     wait_until((moved / "b.wav").exists, what="a move")
+    write(moved / "x.wav")
+    last = write(rec / "c.wav")
+    wait_until((moved / "c.wav").exists, what="a move")
     watching.stop()
-    assert got(stub) == ["a", "b"] and not second.exists()
+    assert got(stub) == ["a", "b", "c"] and not second.exists() and not last.exists()
+    assert program.send(stub, rec, "-r", "--after", f"move={moved}").code == 0 and got(stub) == ["a", "b", "c"]
+    assert program.send(stub, moved, "-r", "--after", f"move={moved}").code == 0 and got(stub) [:3] == ["a", "b", "c"]
 
 
 # Processes that end.

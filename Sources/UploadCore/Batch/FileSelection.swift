@@ -6,11 +6,14 @@ package struct FileSelection: Sendable {
   private let exclusions: [Glob]
   /// Without patterns: whether only recordings that GigHive takes are selected, by their extension.
   private let selectsRecordings: Bool
+  /// Where delivered recordings are moved. Its files are not selected, unless it is named itself.
+  package let delivered: LocalPath?
 
-  package init(patterns: [Glob], exclusions: [Glob] = [], selectsRecordings: Bool) {
+  package init(patterns: [Glob], exclusions: [Glob] = [], selectsRecordings: Bool, delivered: LocalPath? = nil) {
     self.patterns = patterns
     self.exclusions = exclusions
     self.selectsRecordings = selectsRecordings
+    self.delivered = delivered
   }
 
   /// Whether the file is selected.

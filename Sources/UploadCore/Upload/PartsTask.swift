@@ -310,8 +310,9 @@ struct PartsTask: Sendable {
     state = .aborting(location, before: error)
   }
 
-  private mutating func leaveAborted(_ error: UploadError?, isGone: Bool) {
+  private mutating func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
+    if !isGone { pending.append(.warn(.partsLeft(location, isRecorded: error != nil))) }
     // Otherwise `cancel` can still end it.
     if upload != nil, isGone || error == nil { forget() }
     state = error.map { .failing($0) } ?? .looking
@@ -357,7 +358,7 @@ struct PartsTask: Sendable {
       state = .failing(.objectExists(status: 412))
       return
     }
-    pending.append(.reportOtherFile)
+    pending.append(.warn(.otherFile))
     abort(before: nil)
   }
 
@@ -550,11 +551,11 @@ struct PartsTask: Sendable {
   mutating func receive(_ answer: Answer) throws(UploadError) {
     if dialect.learn(from: answer) { return }
     switch state {
-    case .aborting(_, let error):
+    case .aborting(let location, let error):
       let isOwn = hasCreated
       let isGone = dialect.hasEnded(answer)
       if !isGone, RetryPolicy.isTransient(status: answer.status) { throw answer.objectRefusal }
-      leaveAborted(error, isGone: isGone)
+      leaveAborted(location, error, isGone: isGone)
       // It could happen endlessly.
       if isOwn, error == nil { throw .uploadLost }
     case .looking: try receiveObject(answer)
@@ -757,7 +758,7 @@ struct PartsTask: Sendable {
   mutating func interrupted() {
     switch state {
     case .aborting where !isTidying: abortFailures += 1
-    case .aborting(_, let error): leaveAborted(error, isGone: false)
+    case .aborting(let location, let error): leaveAborted(location, error, isGone: false)
     case .joining: state = .checking(isLost: false)
     case .digesting(isJoined: false): sendNext()
     // The recorder may have rewritten it.

@@ -72,7 +72,9 @@ struct TusPartsTask: Sendable {
   /// Whether the server has refused to join them. What helps the first time does not help again.
   private var wasRefused = false
   /// What comes before anything else.
-  private var pending: [RecordChange] = []
+  private var pending: [TaskStep] = []
+  /// How often the request that ends an upload has failed, before the recording is given up.
+  private var removalFailures = 0
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
 
@@ -122,7 +124,11 @@ struct TusPartsTask: Sendable {
   /// Whether it has begun anything on the server.
   var hasUpload: Bool { !parts.tags.isEmpty }
 
-  mutating func takeUnsaved() -> RecordChange? { pending.isEmpty ? nil : pending.removeFirst() }
+  mutating func takeUnsaved() -> RecordChange? {
+    guard case .save(let change) = pending.first else { return nil }
+    pending.removeFirst()
+    return change
+  }
 
   private var endpoint: TargetURI { plan.request.tusTarget }
 
@@ -137,7 +143,7 @@ struct TusPartsTask: Sendable {
   // MARK: Requests
 
   mutating func next() throws(UploadError) -> TaskStep {
-    if let change = takeUnsaved() { return .save(change) }
+    if !pending.isEmpty { return pending.removeFirst() }
     switch state {
     case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
     case .unsupported: return .awaitGrowth(to: .max)
@@ -243,7 +249,7 @@ struct TusPartsTask: Sendable {
       leave()
       state = .failing(error)
     case .finish(let location):
-      pending.append(.partsRemoved)
+      pending.append(.save(.partsRemoved))
       state = .whole(location)
     }
   }
@@ -252,13 +258,13 @@ struct TusPartsTask: Sendable {
   private mutating func leave() {
     guard hasUpload else { return }
     parts = UploadedParts(growing: parts.token, step: parts.step)
-    pending.append(.forgotten)
+    pending.append(.save(.forgotten))
   }
 
   /// The server does not have the part.
   private mutating func forget(_ number: Int) {
     parts.set(nil, of: number)
-    pending.append(.parts(parts))
+    pending.append(.save(.parts(parts)))
   }
 
   // MARK: Hashes
@@ -280,7 +286,7 @@ struct TusPartsTask: Sendable {
       state = .matching(1)
     case .examiningFile:
       // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.
-      if !plan.request.isForGigHive { pending.append(.mayBeStored) }
+      if !plan.request.isForGigHive { pending.append(.save(.mayBeStored)) }
       state = .joining
     default: break
     }
@@ -336,7 +342,7 @@ struct TusPartsTask: Sendable {
       parts.set(tag, of: part.number, sha256: sha256)
     case .failed: lent.remove(at: index)
     }
-    if progress != .failed { pending.append(.parts(parts)) }
+    if progress != .failed { pending.append(.save(.parts(parts))) }
     if progress.isEnd, case .awaitingLent = state { sendNext() }
   }
 
@@ -355,7 +361,12 @@ struct TusPartsTask: Sendable {
         guard case .fail(let error) = continuation, !verdict.provesEnd else {
           return remove(Array(uploads.dropFirst()), then: continuation)
         }
+        removalFailures += 1
+        if RetryPolicy.isTransient(status: answer.status), removalFailures <= Limits.abortRetries {
+          throw answer.refusal
+        }
         // Otherwise the record forgets what `cancel` can still end.
+        pending.append(.warn(.partsLeft(uploads[0], isRecorded: true)))
         state = .failing(error)
       }
     case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .failing:
@@ -408,7 +419,7 @@ struct TusPartsTask: Sendable {
     switch part.state {
     case .complete:
       parts.set(tag, of: number, sha256: sha256)
-      pending.append(.parts(parts))
+      pending.append(.save(.parts(parts)))
       sendNext()
     case .gone:
       self.part = nil
@@ -419,7 +430,7 @@ struct TusPartsTask: Sendable {
     default:
       guard let tag, tag != parts.tag(of: number) else { return }
       parts.set(tag, of: number, sha256: sha256, isWhole: false)
-      pending.append(.parts(parts))
+      pending.append(.save(.parts(parts)))
     }
   }
 
@@ -439,7 +450,7 @@ struct TusPartsTask: Sendable {
     guard answer.isSuccess else {
       guard answer.fields.haveTusProof else { throw answer.refusal }
       // It has not joined them.
-      if !plan.request.isForGigHive { pending.append(.notStored) }
+      if !plan.request.isForGigHive { pending.append(.save(.notStored)) }
       state = .examiningFile
       // Perhaps it does not have all of them any more.
       guard !wasRefused, answer.status == 500 || !RetryPolicy.isTransient(status: answer.status) else {
@@ -455,7 +466,7 @@ struct TusPartsTask: Sendable {
     let expires = answer.fields.first("Upload-Expires").flatMap {
       $0.utf8.count <= Limits.serverTextLength ? $0 : nil
     }
-    pending.append(.joined(location: location.text, expires: expires))
+    pending.append(.save(.joined(location: location.text, expires: expires)))
     remove(uploads, then: .finish(location))
   }
 
@@ -469,7 +480,7 @@ struct TusPartsTask: Sendable {
     case .joining where !plan.request.isForGigHive:
       if case .mayBeStored = interruption.error { return .forbidden }
       if interruption.error.traits.leavesOutcomeOpen { return .couldStoreTwice }
-      pending.append(.notStored)
+      pending.append(.save(.notStored))
       state = .examiningFile
     default: break
     }

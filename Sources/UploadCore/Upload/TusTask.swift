@@ -176,7 +176,7 @@ struct TusTask: Sendable {
     if let change = takeUnsaved() { return .save(change) }
     if hasOtherFile {
       hasOtherFile = false
-      return .reportOtherFile
+      return .warn(.otherFile)
     }
     if let refusal { throw .tus(refusal) }
     switch state {

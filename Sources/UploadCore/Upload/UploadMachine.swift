@@ -286,7 +286,7 @@ package struct UploadMachine: Sendable {
         state = .hashing
         return .hash(range)
       case .save(let change): return .save(change)
-      case .reportOtherFile: return .reportOtherFile
+      case .warn(let warning): return .warn(warning)
       case .await: return .await
       case .awaitGrowth(let length):
         state = .awaitingGrowth
@@ -768,14 +768,22 @@ package enum UploadAction: Equatable, Sendable {
   case reportRetry(Retry)
   /// Tell the user that the server does not support tus, and that the recording is sent as a form.
   case reportFallback(to: UploadProtocol)
-  /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
-  case reportOtherFile
+  /// Tell the user.
+  case warn(UploadWarning)
   /// Nothing is in flight. An event before that time is not expected.
   case wait(untilMilliseconds: Int64)
   /// Wait for the next event.
   case await
   case finished(Outcome)
   case failed(UploadError)
+}
+
+/// What the user should know of an upload, whatever becomes of it.
+package enum UploadWarning: Equatable, Sendable {
+  /// The file is not, or may not be, the one that was sent in part, and is sent again from the start.
+  case otherFile
+  /// The server has not deleted the parts that nobody joins, at this URL. `isRecorded`: whether the record has that.
+  case partsLeft(TargetURI, isRecorded: Bool)
 }
 
 /// Whether the server may have the whole recording, although no response says so. Each is worse than the one before.

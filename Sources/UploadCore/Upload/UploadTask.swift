@@ -454,8 +454,7 @@ enum TaskStep: Equatable, Sendable {
   case ask(HTTPRequest)
   case hash(HashRange)
   case save(RecordChange)
-  /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
-  case reportOtherFile
+  case warn(UploadWarning)
   /// Wait for the requests in flight.
   case await
   /// Wait until the recording, which grows, has this many bytes, or has ended.

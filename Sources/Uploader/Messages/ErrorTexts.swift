@@ -322,3 +322,19 @@ extension KeptReason {
     }
   }
 }
+
+extension UploadWarning {
+  func text(of file: LocalPath) -> String {
+    switch self {
+    case .otherFile:
+      PrintableText.line(file.text)
+        + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start."
+    case .partsLeft(let target, let isRecorded):
+      "The server has not deleted what it has of an earlier upload of " + PrintableText.line(file.text) + ": "
+        + PrintableText.line(target.text) + ". "
+        + (isRecorded
+          ? "`gighive-upload cancel` with the ID of the upload tries again."
+          : "It can stay there, and cost money, until a rule of the server deletes it.")
+    }
+  }
+}

@@ -246,11 +246,9 @@ final class UploadDriver: Steppable {
         other == .tus
           ? "* the server does not take such a large form; sending over tus"
           : "* no tus on this server; sending as multipart")
-    case .reportOtherFile:
+    case .warn(let warning):
       guard let source else { return }
-      shared.configuration.warnings?(
-        PrintableText.line(source.file.path.text)
-          + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start.")
+      shared.configuration.warnings?(warning.text(of: source.file.path))
     case .wait(let until):
       slot.rest()
       activity = .waiting(untilMilliseconds: until)

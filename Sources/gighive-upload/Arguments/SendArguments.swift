@@ -178,8 +178,11 @@ struct SendArguments {
     if !isRecursive, let given = options.first(where: { $0.place == nil && isForDirectories($0.option) }) {
       throw UsageError("--" + given.option.name + " needs --recursive.")
     }
+    var delivered: LocalPath?
+    if case .move(let target)? = template.afterDelivery.removal { delivered = target }
     return FileSelection(
-      patterns: try globs(patterns), exclusions: try globs(exclusions), selectsRecordings: server != nil)
+      patterns: try globs(patterns), exclusions: try globs(exclusions), selectsRecordings: server != nil,
+      delivered: delivered)
   }
 
   private func globs(_ patterns: [GivenOption]) throws(UsageError) -> [Glob] {

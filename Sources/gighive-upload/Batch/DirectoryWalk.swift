@@ -80,8 +80,16 @@ final class DirectoryWalk {
     return nil
   }
 
+  /// Whether delivered recordings are moved there.
+  private func isForDelivered(_ path: LocalPath) -> Bool {
+    var (own, other) = (shim_file_status(), shim_file_status())
+    guard path != root, let target = selection.delivered else { return false }
+    return shim_stat(path.cName, &own) == 0 && shim_stat(target.cName, &other) == 0 && own.isSameFile(as: other)
+  }
+
   /// Enters a directory, unless it contains itself (a bind mount can).
   private func enter(_ path: LocalPath) -> Item? {
+    if isForDelivered(path) { return nil }
     guard levels.count < Limits.directoryDepth else {
       return .failure(path, "is nested more than " + String(Limits.directoryDepth) + " directories deep")
     }

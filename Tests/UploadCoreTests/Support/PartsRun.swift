@@ -241,7 +241,7 @@ struct PartsRun<Server: PartsServer> {
       case .save(let change): save(change)
       case .wait(let until): now = max(now, until)
       case .renewCredentials: machine.handle(.credentials(areNew: false))
-      case .reportRetry, .reportFallback, .reportOtherFile: break
+      case .reportRetry, .reportFallback, .warn: break
       case .finished(.delivered(let receipt, let sent, _)): return checkDelivery(receipt, sent)
       case .finished(.ended) where isRecorded && written == nil: return
       case .finished:

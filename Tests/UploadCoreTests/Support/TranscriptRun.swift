@@ -75,7 +75,9 @@ struct TranscriptRun {
         let pause = retry.delayMilliseconds / 1000
         lines.append("= retry \(retry.failures)\(pause < 8 ? "" : " after \(pause) s"): " + text(retry.error))
       case .reportFallback(let other): lines.append(other == .tus ? "= over tus" : "= as a form")
-      case .reportOtherFile: lines.append("= another file")
+      case .warn(.otherFile): lines.append("= another file")
+      case .warn(.partsLeft(let target, let isRecorded)):
+        lines.append("= warn: parts left at \(target.text)" + (isRecorded ? ", in the record" : ""))
       case .wait(let until):
         if try takeEvent(&machine) { break }
         milliseconds = max(milliseconds, until)
