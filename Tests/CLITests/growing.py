@@ -68,6 +68,25 @@ def record_among_kills(chance, recorder, send, is_stored, heal, disturb=lambda: 
     return kills, rewritten
 
 
+def cut_power(chance, recorder):
+    """Leaves what a disk has after a power cut: an earlier length, a part that was never written, an earlier time; or another file."""
+    recorder.end()
+    length, modified = recorder.path.stat().st_size, recorder.path.stat().st_mtime_ns
+    with recorder.path.open("r+b") as file:
+        if chance.random() < 0.5:
+            length = max(1, chance.randrange(length))
+            file.truncate(length)
+        for _ in range(chance.randrange(3)):
+            start = chance.randrange(length) // 4096 * 4096
+            file.seek(start)
+            file.write(bytes(min(length - start, chance.choice([4096, 5 * MIB]))))
+    if chance.random() < 0.2:
+        copy = recorder.path.with_suffix(".copy")
+        copy.write_bytes(recorder.path.read_bytes())
+        copy.replace(recorder.path)
+    os.utime(recorder.path, ns=(modified - 10**9 * chance.randrange(3),) * 2)
+
+
 def saved(program) -> list[int]:
     """The parts that the server has by the record."""
     for file in program.state.glob("*.record"):

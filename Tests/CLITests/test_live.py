@@ -10,7 +10,7 @@ import socket
 import time
 
 import pytest
-from growing import LAG, MIB, PART, Recorder, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, cut_power, record_among_kills, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
 from records import only_record, records
@@ -163,6 +163,19 @@ def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
     content = recorder.path.read_bytes()
     assert server.stored() == {"a.wav": content} and not server.parts()
     assert len(server.sent()) <= -(-len(content) // PART) + kills + lost + 2 * rewritten + 1
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
+def test_after_a_power_cut_it_has_what_the_disk_has(server, begin, send, recorder, program, seed):
+    chance = random.Random(seed)
+    running = begin(chance.randrange(2, 5))
+    running.signal(signal.SIGKILL)
+    running.wait()
+    cut_power(chance, recorder)
+    if chance.random() < 0.3:
+        program.run("resume", "--all", env=server.env).check()
+    send().wait().check()
+    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
 
 
 def test_a_server_that_fails_for_a_while_costs_nothing(server, begin, end):

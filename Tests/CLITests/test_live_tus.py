@@ -9,7 +9,7 @@ import time
 
 import pytest
 from hivestub.tus import GIGHIVE_EXTENSIONS
-from growing import LAG, MIB, PART, Recorder, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, cut_power, record_among_kills, saved
 from program import wait_until
 from records import only_record
 from uploads import PASSWORD
@@ -105,6 +105,21 @@ def test_kills_and_lost_connections_cost_no_byte(hive, send, recorder, seed):
     has(stub, recorder.path)
     # What a killed process, or one without a response, had just created is not known. Nothing of that is a recording.
     assert len(stub.uploads) <= kills + 8
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
+def test_after_a_power_cut_it_has_what_the_disk_has(hive, send, recorder, program, seed):
+    chance = random.Random(seed)
+    stub = hive()
+    running = begin(send, stub, recorder, chance.randrange(2, 5))
+    running.signal(signal.SIGKILL)
+    running.wait()
+    cut_power(chance, recorder)
+    if chance.random() < 0.3:
+        program.run("resume", "--all", env=PASSWORD).check()
+    send(stub).wait().check()
+    has(stub, recorder.path)
+    assert stub.uploads == []
 
 
 def test_a_plain_server_joins_once_when_the_response_is_lost(hive, send_plainly, recorder, program):
