@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from board.memory import BEYOND_KIB, LIMIT_KIB, ROWS, Upload  # noqa: E402
 from board.memory import judge as judge_memory  # noqa: E402
-from board import removals  # noqa: E402
+from board import live, removals  # noqa: E402
 from board.rules import Seen, judge  # noqa: E402
 from board.story import Story  # noqa: E402
 from board.writelog import Cut  # noqa: E402
@@ -182,3 +182,52 @@ def test_files_that_a_broken_file_system_does_not_let_go_are_excused():
     seen.looks["last"] = seen.places("first")
     assert removal_rules(seen, may_be_broken=True) == set()
     assert removal_rules(seen) == {"exit codes", "not removed"}
+
+
+SHORTER = "cc" * 32
+
+
+def made(*stored: str, on_disk: str = SHORTER, state: str = "pending") -> Seen:
+    """After a cut that took the end of the recording."""
+    look = [[on_disk, "/state/rec/a.wav"]]
+    before = [{"sha256": sha256} for sha256 in stored]
+    return Seen(
+        before=[{"file": "/state/rec/a.wav", "state": state}], codes={"resume": 3, "send": 0}, looks={"first": look, "last": list(look)},
+        server_before=(before, []), server_after=([*before, {"sha256": on_disk}], []),
+    )  # fmt: skip
+
+
+def live_rules(seen: Seen, delivered: int = 51, **options) -> set[str]:
+    found = live.judge(Story(Path(), [], delivered={"a.mp4": delivered}), CUT, seen, **options)
+    return {finding.partition(":")[0] for finding in found} - {"  there were {'first'"}
+
+
+def test_a_good_cut_while_a_recording_is_made_passes():
+    assert live_rules(made()) == set() == live_rules(made(live.SHA256))
+    whole = made(on_disk=live.SHA256, state="delivered")
+    whole.server_before = whole.server_after
+    assert live_rules(whole, delivered=50) == set()
+
+
+@pytest.mark.parametrize(
+    "rule, change",
+    [
+        ("torn", lambda seen: seen.looks["last"].clear()),
+        ("exit codes", lambda seen: seen.codes.update(send=4)),
+        ("delivered 0 times", lambda seen: seen.server_after[0].clear()),
+        ("invented", lambda seen: seen.server_after[0].append({"sha256": "dd" * 32})),
+        ("invented", lambda seen: seen.server_after[0].append({"sha256": live.SHA256})),
+        ("left on the server", lambda seen: seen.server_after[1].extend([{}, {}])),
+        ("unmountable", lambda seen: seen.problems.append("unmountable")),
+    ],
+)
+def test_each_rule_of_a_recording_that_is_made_fails_alone(rule, change):
+    seen = made()
+    change(seen)
+    assert live_rules(seen) == {rule}
+
+
+def test_a_recording_may_be_delivered_only_once_and_its_delivery_not_be_lost():
+    twice = made(SHORTER)
+    assert live_rules(twice) == {"delivered 2 times", "twice"}
+    assert live_rules(made(), delivered=50) == {"lost"} and live_rules(made(), delivered=50, may_be_broken=True) == set()

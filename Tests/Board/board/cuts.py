@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable
 
-from . import removals, rules, writelog
+from . import live, removals, rules, writelog
 from . import story as stories
 from .host import USER, Harness
 from .machine import HOST, Disk, Machine
@@ -76,10 +76,15 @@ class Plot:
     is_told: Callable[[Story], bool]
     again: str
     judge: Callable[..., list[str]]
+    mebibytes: int = 0
+    """How much larger the disk is."""
+    share: float = 1.0
+    """Of the cuts of the others: it takes longer."""
 
 
 DELIVERIES = Plot(stories.JOB, stories.is_told, AGAIN, rules.judge)
 REMOVALS = Plot(removals.JOB, removals.is_told, removals.AGAIN, removals.judge)
+LIVE = Plot(live.JOB, live.is_told, live.AGAIN, live.judge, mebibytes=32, share=0.1)
 
 
 @dataclass

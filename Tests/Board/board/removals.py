@@ -52,8 +52,7 @@ rm /syncing; wait
 umount /state
 """
 
-# What was delivered without `--after` stays until the `clean`.
-AGAIN = """
+LOOK = """
     look() {
       for file in /state/rec/* /state/rec/.gighive-upload-* /state/sent/*; do
         case $file in *ballast*) continue;; esac
@@ -67,6 +66,10 @@ AGAIN = """
       gighive-upload "$@" --quiet 2>/errors; say code $name $?
       while read -r line; do say errors "$line"; done </errors
     }
+"""
+
+# What was delivered without `--after` stays until the `clean`.
+AGAIN = LOOK + """
     look first
     list before
     while read -r line; do say warned "$line"; done </errors

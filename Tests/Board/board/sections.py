@@ -20,7 +20,7 @@ class Setting:
     folder: Path
     is_quick: bool
     cuts: int
-    """How many power cuts, over all file systems, of deliveries and again of removals."""
+    """How many power cuts, over all file systems, of deliveries and again of removals, and a tenth of them while a recording is made."""
     seed: int
 
     def program(self, board: Board) -> Path:
@@ -66,7 +66,7 @@ def run_memory(setting: Setting) -> Section:
 
 SHARES = {"ext4": (ARM64, 0.4), "vfat": (ARM64, 0.4), "f2fs": (ARMHF, 0.2)}
 """Which board has which file system, and its share of the cuts. Only the armhf kernel has F2FS."""
-PLOTS = {"deliveries": cuts.DELIVERIES, "removals": cuts.REMOVALS}
+PLOTS = {"deliveries": cuts.DELIVERIES, "removals": cuts.REMOVALS, "live": cuts.LIVE}
 QUICK_CUTS = 16
 """Of each file system and plot."""
 
@@ -86,9 +86,10 @@ def cut(setting: Setting, plot_name: str, name: str) -> list[tuple[list[str], li
     """The row of a file system, and for ext4 that of the canary, each with what was wrong."""
     plot, (board, share) = PLOTS[plot_name], SHARES[name]
     system, folder = story.FILE_SYSTEMS[name], setting.place()
+    system = dataclasses.replace(system, mebibytes=system.mebibytes + plot.mebibytes)
     machine = setting.machine(board)
     told = story.record(machine, plot.job, plot.is_told, system, folder)
-    count = QUICK_CUTS if setting.is_quick else int(setting.cuts * share)
+    count = max(3, int((QUICK_CUTS if setting.is_quick else setting.cuts * share) * plot.share))
     chosen = writelog.choose(told.entries, count, setting.seed, max(1, told.copied))
     replayed = cuts.replay(machine, plot, told, chosen, system, folder)
     row = [f"{name}, {board.name}, {plot_name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),

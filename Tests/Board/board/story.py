@@ -122,7 +122,8 @@ class Recorder:
             elif request.method in ("PATCH", "HEAD"):
                 id = request.path.rpartition("/")[2]
                 for upload in self.hive.uploads:
-                    if upload.id == id:
+                    # A part has no name.
+                    if upload.id == id and "filename" in upload.metadata:
                         self._story.known.setdefault(upload.metadata["filename"], self._position.now())
 
     def told(self, words: list[str]) -> None:
