@@ -196,6 +196,17 @@ def test_a_file_without_a_known_digest_is_not_compared(hive, program, recording)
     assert "; its content was not compared, because no SHA-256 is known. Use --again" in program.run(*send).check().out
 
 
+@pytest.mark.parametrize("way", [["--multipart-url", "/upload"], ["--tus-url", "/tus/"]])
+def test_a_file_with_a_known_digest_is_compared_for_any_server(hive, program, recording, way):
+    stub, file = hive(), recording(2 * MIDDLE)
+    send = ["send", file, way[0], stub.url + way[1], "--digest", "--json"]
+    program.run(*send).check()
+    file.write_bytes(file.read_bytes())
+    skipped(program.run(*send))
+    rewrite(file, MIDDLE)
+    assert program.run(*send).check().outcome["event"] == "delivered"
+
+
 def test_files_are_compared_after_all_others_are_sent(hive, program, tmp_path):
     stub = hive()
     for name in ("a", "b", "c"):

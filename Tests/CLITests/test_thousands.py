@@ -2,8 +2,8 @@
 
 
 import pytest
-from records import read_record, records
-from uploads import PASSWORD, is_delivered, of_kind, stop
+from records import records
+from uploads import PASSWORD
 
 COUNT = 1000
 MORE_KIB = 512
@@ -92,17 +92,3 @@ def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tm
         if result.code == 12:
             assert result.err.splitlines()[-1].startswith("gighive-upload: the memory ceiling of"), result
     assert set(codes) == {3, 12} and codes == sorted(codes, reverse=True), codes
-
-
-def test_a_record_of_format_1_continues(hive, program, recording):
-    stub, file = hive(), recording(6_000_000)
-    stop(program, stub, file)
-    (record,) = records(program)
-    data = record.file.read_bytes().replace(b"record 2", b"record 1", 1)
-    record.file.write_bytes(data)
-    (program.state / "index").unlink()
-    assert record.id in program.run("list").out
-    result = program.send(stub, "--protocol", "tus", file)
-    assert result.code == 0 and "warning" not in result.err, result
-    assert is_delivered(stub, file) and of_kind(stub, "create") == []
-    assert read_record(program.state / f"{record.id}.delivered").document["delivered_at"] > 0

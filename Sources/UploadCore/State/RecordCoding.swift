@@ -10,9 +10,8 @@ package enum RecordError: Error, Equatable {
 ///     gighive-upload record 2 0000000412 1c291ca3
 ///     {"id":"5e1f0a77","phase":"pending", …}
 ///
-/// Format 1 is that of versions before 0.1.0. It is read, and becomes format 2 the next time the record is written. Unknown members are
-/// kept. A version that adds a member without which the record must not be touched, such as several URLs for one file, names
-/// it in the array `needs`. Versions that do not know the name leave the record alone.
+/// Unknown members are kept. A version that adds a member without which the record must not be touched, such as several URLs for one file,
+/// names it in the array `needs`. Versions that do not know the name leave the record alone.
 extension UploadRecord {
   private static let magic = "gighive-upload record "
   /// The first line: the magic, the format, the length, the CRC-32 and the line's end.
@@ -119,8 +118,7 @@ extension UploadRecord {
     // A power cut can leave zeros in place of the version, or nothing.
     let version = bytes.dropFirst(magic.count).prefix { ASCII.isDigit($0) }
     guard !version.isEmpty, bytes.dropFirst(version.endIndex).first == ASCII.space else { throw .damaged }
-    let isFirstFormat = version.elementsEqual("1".utf8)
-    guard isFirstFormat || version.elementsEqual("2".utf8) else { throw .unsupportedVersion }
+    guard version.elementsEqual("2".utf8) else { throw .unsupportedVersion }
     let lengthStart = magic.count + 2
     let sumStart = lengthStart + 11
     let contentStart = UploadRecord.headLength
@@ -129,10 +127,7 @@ extension UploadRecord {
     else { throw .damaged }
     let content = [UInt8](bytes[contentStart...])
     guard bytes[sumStart..<(contentStart - 1)].elementsEqual(ASCII.hex(crc32(content)).utf8) else { throw .damaged }
-    guard let json = try? JSONReader.read(content), var record = UploadRecord(json) else { throw .unsupportedVersion }
-    // In format 1, the delivery was the last change.
-    let updatedAt = record.updatedAt
-    if isFirstFormat { record.delivery?.deliveredAt = updatedAt }
+    guard let json = try? JSONReader.read(content), let record = UploadRecord(json) else { throw .unsupportedVersion }
     self = record
   }
 

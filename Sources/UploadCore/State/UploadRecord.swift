@@ -130,13 +130,8 @@ extension UploadRecord {
     }
   }
 
-  /// Whether the last byte was about to be sent over tus, also of a delivery.
-  package var lastByteMayBeSent: Bool {
-    switch state {
-    case .unfinished(let upload): upload.lastByteMayBeSent
-    case .delivered(let delivery): delivery.lastByteMayBeSent
-    }
-  }
+  /// ``UnfinishedUpload/lastByteMayBeSent``
+  package var lastByteMayBeSent: Bool { unfinished?.lastByteMayBeSent ?? false }
 
   /// Whether the server has said of the upload what cannot be, also of a delivery.
   package var isServerDoubtful: Bool {
@@ -227,8 +222,6 @@ package struct RecordedDelivery: Equatable, Sendable {
   package var isUnprovedPage = false
   /// The tus upload that became the recording. It stays in the record, and `list --json` shows when it expires.
   package internal(set) var remote: RemoteUpload?
-  /// ``UnfinishedUpload/lastByteMayBeSent`` of that upload, which stays in the record.
-  package internal(set) var lastByteMayBeSent = false
   /// ``UnfinishedUpload/isServerDoubtful`` of that upload.
   package internal(set) var isServerDoubtful = false
 
@@ -240,7 +233,6 @@ package struct RecordedDelivery: Equatable, Sendable {
     remote = record.remote.map {
       RemoteUpload(url: $0.url, expires: $0.expires, offset: record.file.identity.size, isWhole: true)
     }
-    lastByteMayBeSent = record.lastByteMayBeSent
     isServerDoubtful = record.isServerDoubtful
   }
 }

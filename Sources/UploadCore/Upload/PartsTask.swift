@@ -310,6 +310,13 @@ struct PartsTask: Sendable {
     state = .aborting(location, before: error)
   }
 
+  /// - Returns: whether an upload was being ended.
+  mutating func leaveTidying() -> Bool {
+    guard case .aborting(let location, let error) = state else { return false }
+    leaveAborted(location, error, isGone: false)
+    return true
+  }
+
   private mutating func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
     if !isGone { pending.append(.warn(.partsLeft(location, isRecorded: error != nil))) }
@@ -758,7 +765,7 @@ struct PartsTask: Sendable {
   mutating func interrupted() {
     switch state {
     case .aborting where !isTidying: abortFailures += 1
-    case .aborting(let location, let error): leaveAborted(location, error, isGone: false)
+    case .aborting: _ = leaveTidying()
     case .joining: state = .checking(isLost: false)
     case .digesting(isJoined: false): sendNext()
     // The recorder may have rewritten it.

@@ -73,7 +73,7 @@ struct TusPartsTask: Sendable {
   private var wasRefused = false
   /// What comes before anything else.
   private var pending: [TaskStep] = []
-  /// How often the request that ends an upload has failed, before the recording is given up.
+  /// How often the request that ends an upload has failed.
   private var removalFailures = 0
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
@@ -119,6 +119,11 @@ struct TusPartsTask: Sendable {
   var isUnsupported: Bool {
     guard case .unsupported = state else { return false }
     return plan.previous.location == nil && plan.superseded == nil
+  }
+
+  /// Whether the request in flight is about an upload that is not needed. What stays of it takes space, so some failures are retried.
+  var isTidying: Bool {
+    if case .removing = state { removalFailures >= Limits.abortRetries } else { false }
   }
 
   /// Whether it has begun anything on the server.
@@ -224,6 +229,20 @@ struct TusPartsTask: Sendable {
     case (.growing, .removed), (.unsupported, .removed): remove(uploads, then: .fail(error))
     default: break
     }
+  }
+
+  /// - Returns: whether uploads were being ended.
+  mutating func leaveTidying() -> Bool {
+    guard case .removing(let uploads, let continuation) = state else { return false }
+    removalFailures = 0
+    if case .fail(let error) = continuation {
+      // Otherwise the record forgets what `cancel` can still end.
+      pending.append(.warn(.partsLeft(uploads[0], isRecorded: true)))
+      state = .failing(error)
+    } else {
+      remove([], then: continuation)
+    }
+    return true
   }
 
   private mutating func remove(_ uploads: [TargetURI], then continuation: Continuation) {
@@ -355,19 +374,16 @@ struct TusPartsTask: Sendable {
     case .sending(let number, let sha256): try receivePart(answer, from: target, number, sha256: sha256)
     case .joining: try receiveJoin(answer, from: target)
     case .removing(let uploads, let continuation):
-      switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
-      case .tus(.locked), .tus(.conflict): throw .tus(.locked)
-      case let verdict:
-        guard case .fail(let error) = continuation, !verdict.provesEnd else {
-          return remove(Array(uploads.dropFirst()), then: continuation)
-        }
-        removalFailures += 1
-        if RetryPolicy.isTransient(status: answer.status), removalFailures <= Limits.abortRetries {
-          throw answer.refusal
-        }
-        // Otherwise the record forgets what `cancel` can still end.
-        pending.append(.warn(.partsLeft(uploads[0], isRecorded: true)))
-        state = .failing(error)
+      let verdict = Verdict.ofTus(status: answer.status, fields: answer.fields)
+      if !isTidying {
+        if verdict == .tus(.locked) || verdict == .tus(.conflict) { throw .tus(.locked) }
+        if RetryPolicy.isTransient(status: answer.status) { throw answer.refusal }
+      }
+      if case .fail = continuation, !verdict.provesEnd {
+        _ = leaveTidying()
+      } else {
+        removalFailures = 0
+        remove(Array(uploads.dropFirst()), then: continuation)
       }
     case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .failing:
       break
@@ -482,6 +498,8 @@ struct TusPartsTask: Sendable {
       if interruption.error.traits.leavesOutcomeOpen { return .couldStoreTwice }
       pending.append(.save(.notStored))
       state = .examiningFile
+    case .removing where !isTidying: removalFailures += 1
+    case .removing: _ = leaveTidying()
     default: break
     }
     return .allowed

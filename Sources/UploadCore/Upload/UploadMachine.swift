@@ -595,7 +595,8 @@ package struct UploadMachine: Sendable {
     case .retry(let retry):
       traits.redirects.attemptFailed()
       state = .retrying(retry)
-    case .end(let error): state = .failed(error)
+    // What is not needed never ends an upload.
+    case .end(let error): state = task.leaveTidying() ? .deciding : .failed(error)
     }
   }
 

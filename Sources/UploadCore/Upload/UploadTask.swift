@@ -200,7 +200,22 @@ enum UploadTask: Sendable {
     case .webDAV(let task): task.isTidying
     case .parts(let task): task.isTidying
     case .tus(let task): task.isTidying
-    case .tusParts, .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .tusParts(let task): task.isTidying
+    case .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: false
+    }
+  }
+
+  /// Leaves what only costs space on the server, after it could not be deleted.
+  /// - Returns: whether that was being deleted.
+  mutating func leaveTidying() -> Bool {
+    switch self {
+    case .parts(var task):
+      defer { self = .parts(task) }
+      return task.leaveTidying()
+    case .tusParts(var task):
+      defer { self = .tusParts(task) }
+      return task.leaveTidying()
+    case .webDAV, .tus, .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: return false
     }
   }
 

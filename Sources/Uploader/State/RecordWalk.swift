@@ -187,17 +187,18 @@ extension StateDirectory {
   }
 
   private func delivery(_ key: IndexKey) -> PreviousDelivery? {
-    guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
-    indexState.unlocked = index
-    do throws(IndexError) {
-      for entry in try index.entries(key, limit: Limits.indexCandidateCount) {
-        let name = RecordName(number: entry.number, isDelivered: true)
-        if exists(name.text) { return PreviousDelivery(upload: name.id, entry.delivery) }
-      }
-    } catch {}
-    // It may have been rebuilt.
-    indexState.unlocked = nil
-    return nil
+    entries(key, isDelivered: true).first.map { PreviousDelivery(upload: $0.name.id, $0.delivery) }
+  }
+
+  /// The entries with this key whose records are there.
+  private func entries(_ key: IndexKey, isDelivered: Bool) -> [(name: RecordName, delivery: IndexedDelivery)] {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return [] }
+    let all = (try? index.entries(key, limit: Limits.indexCandidateCount)) ?? []
+    let found = all.map { (name: RecordName(number: $0.number, isDelivered: isDelivered), delivery: $0.delivery) }
+      .filter { exists($0.name.text) }
+    // If there is none, it may have been rebuilt.
+    indexState.unlocked = found.isEmpty ? nil : index
+    return found
   }
 
   private func unlockedIndex() -> RecordIndex<UnlockedIndex>? {
@@ -215,11 +216,7 @@ extension StateDirectory {
   /// The same for all uploads of the file at this path, to whatever destination.
   func begunRecords(at path: LocalPath) -> [String] { begunRecords(.anyPath(path)) }
 
-  private func begunRecords(_ key: IndexKey) -> [String] {
-    guard let index = indexState.unlocked ?? unlockedIndex() else { return [] }
-    let entries = (try? index.entries(key, limit: Limits.indexCandidateCount)) ?? []
-    return entries.map { RecordName(number: $0.number, isDelivered: false) }.filter { exists($0.text) }.map { $0.id }
-  }
+  private func begunRecords(_ key: IndexKey) -> [String] { entries(key, isDelivered: false).map { $0.name.id } }
 }
 
 extension UploadRecord {

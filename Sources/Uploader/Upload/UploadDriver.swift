@@ -232,7 +232,7 @@ final class UploadDriver: Steppable {
       slot.rest()
       activity = .growing(to: length, nextLookMilliseconds: now)
     case .awaitLent: activity = .awaitingLent
-    case .save(let change): try save(change)
+    case .save(let change): save(change)
     case .renewCredentials: renewCredentials()
     case .reportRetry(let retry):
       reportAnswer()
@@ -270,7 +270,7 @@ final class UploadDriver: Steppable {
     if let answer { hooks.onAnswer(answer) }
   }
 
-  private func save(_ change: RecordChange) throws(UploadError) {
+  private func save(_ change: RecordChange) {
     if case .moved = change, let otherOrigin { warn(ofLocation: otherOrigin) }
     do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
       if change.mustBeSaved { return machine.handle(.failed(error)) }
@@ -446,7 +446,7 @@ final class UploadDriver: Steppable {
     case .send(let request, _):
       do throws(UploadError) { transfer.append(try compose(request)) } catch { end(.failed(error)) }
     case .save(let change):
-      try save(change)
+      save(change)
       try sendNext(after: transfer)
     case .await: break
     case let action:
@@ -537,7 +537,9 @@ extension UploadDriver {
       connections.noteFailure(delivered: machine.deliveredInParts ?? 0, nowMilliseconds: now)
     }
     machine.handle(.lent(part, progress))
-    do throws(UploadError) { if let change = machine.takeUnsaved() { try save(change) } } catch { end(.failed(error)) }
+    if let change = machine.takeUnsaved() { save(change) }
+    // What cannot be saved ends the upload.
+    if case .failed = machine.state { activity = .deciding }
     if progress.isEnd, case .awaitingLent = activity { activity = .deciding }
   }
 

@@ -84,7 +84,7 @@ enum RecordTarget {
     let length = String(content.count)
     let sum = String(crc32(content), radix: 16)
     let head =
-      "gighive-upload record 1 " + String(repeating: "0", count: 10 - length.utf8.count) + length + " "
+      "gighive-upload record 2 " + String(repeating: "0", count: 10 - length.utf8.count) + length + " "
       + String(repeating: "0", count: 8 - sum.utf8.count) + sum + "\n"
     return Array(head.utf8) + content
   }

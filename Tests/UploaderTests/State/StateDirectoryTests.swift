@@ -69,7 +69,7 @@ struct StateDirectoryTests {
   }
 
   /// What a power cut in the middle of writing leaves.
-  @Test(arguments: ["", "gighive-upload record 1 0000000400", "\0\0\0\0"])
+  @Test(arguments: ["", "gighive-upload record 2 0000000400", "\0\0\0\0"])
   func aHalfWrittenRecordHidesNeitherTheFormerNorTheNextOne(text: String) throws {
     let directory = try bench.open()
     var sample = record("5e1f0a77")

@@ -160,7 +160,7 @@ struct StateIndexTests {
     #expect(try bench.openRecord("a.wav").record.id == previous.id)
   }
 
-  /// By an older version, or by a process that was killed in between.
+  /// By a process that was killed in between.
   @Test func aRecordThatWasWrittenPastTheIndexIsFound() throws {
     _ = try leave("a.wav")
     bench.place("b.wav")
@@ -170,11 +170,9 @@ struct StateIndexTests {
     let text = String(decoding: other.encoded(crc32: { _ in 0 }), as: UTF8.self).drop { $0 != "{" }
     let length = String(10_000_000_000 + text.utf8.count).dropFirst()
     let sum = String(0x1_0000_0000 + UInt64(crc32(text)), radix: 16).dropFirst()
-    bench.put(bytes("gighive-upload record 1 \(length) \(sum)\n" + text), at: other.id + ".record")
+    bench.put(bytes("gighive-upload record 2 \(length) \(sum)\n" + text), at: other.id + ".record")
     let kept = try bench.openRecord("b.wav")
     #expect(kept.record.id == other.id && kept.record.remote?.url == "https://hive/files/b")
-    let written = try #require(bench.content(of: other.id + ".record"))
-    #expect(written.starts(with: bytes("gighive-upload record 2 ")))
   }
 
   @Test func theIndexIsNotBelievedAboutMissingOrForeignRecords() throws {
