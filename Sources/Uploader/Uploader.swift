@@ -130,71 +130,6 @@ extension Uploader {
 }
 
 extension Uploader {
-  /// Ends an unfinished upload on a tus server (the termination extension). An upload that the server does not know counts as
-  /// ended.
-  /// - Parameters:
-  ///   - location: the upload's URL.
-  ///   - endpoint: the URL that created it. Credentials are sent only to its origin.
-  ///   - isSecret: whether nobody may see the upload's URL.
-  ///   - cookies: the server's.
-  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
-  /// - Returns: true if the server cannot end uploads, and keeps its part until that expires.
-  package func cancel(
-    _ location: TargetURI, createdAt endpoint: TargetURI, isSecret: Bool = false, overridesMethod: Bool,
-    cookies: Cookies = Cookies(), cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
-  ) throws(CancelDeleteError) -> Bool {
-    let outcome = try run(
-      .cancel(location, overridesMethod: overridesMethod, location.origin == endpoint.origin ? cookies : Cookies()),
-      origin: endpoint.origin, secret: isSecret ? location.lastPathSegment : nil, cancellation: cancellation,
-      onRetry: onRetry)
-    return outcome == .cancelled(isKept: true)
-  }
-
-  /// Ends a multipart upload on an S3 server, which drops its parts. One that the server does not know counts as ended.
-  /// - Parameters:
-  ///   - location: the object's URL with the ID of the upload.
-  ///   - endpoint: the object's URL. Requests are signed only for its origin.
-  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
-  package func abort(
-    _ location: TargetURI, of endpoint: TargetURI, region: String, cancellation: Cancellation,
-    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
-  ) throws(CancelDeleteError) {
-    _ = try run(
-      .abort(location, region: region), origin: endpoint.origin, cancellation: cancellation,
-      onRetry: onRetry)
-  }
-
-  /// Deletes a delivered recording from GigHive. A recording that GigHive no longer has counts as deleted.
-  /// - Parameters:
-  ///   - base: the server's base address.
-  ///   - isRepeated: whether the server may have carried out an earlier request. It then no longer knows the token (403).
-  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
-  /// - Returns: whether GigHive had it no longer.
-  package func delete(
-    assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation,
-    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
-  ) throws(CancelDeleteError) -> Bool {
-    let outcome = try run(
-      .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
-      secret: deleteToken, cancellation: cancellation, onRetry: onRetry)
-    return outcome == .deleted(wasGone: true)
-  }
-
-  /// Removes an object from a WebDAV server. One that the server does not have counts as removed.
-  /// - Parameters:
-  ///   - endpoint: the upload's URL. Credentials are sent only to its origin.
-  ///   - size: what it must have, in bytes, as a recording that was delivered; nil for what an upload has left.
-  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
-  /// - Returns: whether a recording was gone already.
-  package func remove(
-    _ object: TargetURI, of endpoint: TargetURI, size: Int64?, cancellation: Cancellation,
-    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
-  ) throws(CancelDeleteError) -> Bool {
-    let outcome = try run(
-      .remove(object, size: size), origin: endpoint.origin, cancellation: cancellation, onRetry: onRetry)
-    return outcome == .deleted(wasGone: true)
-  }
-
   /// Asks GigHive whether it still has a delivered recording.
   func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(CancelDeleteError) -> Presence {
     let outcome = try run(
@@ -206,8 +141,13 @@ extension Uploader {
     return presence
   }
 
-  /// - Parameter isPatient: whether it is retried as the configuration says.
-  private func run(
+  /// Asks a server, by a machine for that purpose.
+  /// - Parameters:
+  ///   - origin: that of the server. Credentials are sent only there.
+  ///   - secret: what nobody may see of the requests.
+  ///   - isPatient: whether it is retried as the configuration says.
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
+  package func run(
     _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, isPatient: Bool = true,
     cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Outcome {

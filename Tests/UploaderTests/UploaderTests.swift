@@ -77,16 +77,16 @@ struct UploaderTests {
     let server = LoopbackServer { request in
       .answer(request.line == "DELETE /files/2" ? "HTTP/1.1 204 No Content\r\n\(proof)\r\n" : ok)
     }
-    let endpoint = try TargetURI(server.url + "files/")
     let upload = try TargetURI(server.url + "files/2")
     do {
       // Closes its connections at the end.
       let uploader = Uploader()
       var (cancelled, delivered) = (0, 0)
       let cancel = {
-        let isKept = try? uploader.cancel(
-          upload, createdAt: endpoint, overridesMethod: false, cancellation: Cancellation(), onRetry: { _, _ in })
-        if isKept == false { cancelled += 1 }
+        let outcome = try? uploader.run(
+          .cancel(upload, overridesMethod: false), origin: upload.origin, cancellation: Cancellation(),
+          onRetry: { _, _ in })
+        if outcome == .cancelled(isKept: false) { cancelled += 1 }
       }
       var observer = UploadObserver()
       observer.onBegin = { _ in cancel() }

@@ -124,18 +124,6 @@ public enum UploadError: Error, Equatable, Sendable {
     /// The Location field cannot be read.
     case noAddress
   }
-
-  package init(_ failure: ConfirmationFailure) {
-    self =
-      switch failure {
-      case .refused(let status, let message): .refused(status: status, message: message)
-      case .dropped(let status, let message, let problem): .formDropped(status: status, message: message, problem)
-      case .checksumDiffers(let sent, let stored): .checksumDiffers(sent: sent, stored: stored)
-      case .sizeDiffers(let sent, let stored): .sizeDiffers(sent: sent, stored: stored)
-      case .pending: .stillProcessing
-      case .notFromGigHive(let status): .unconfirmed(status: status)
-      }
-  }
 }
 
 extension UploadError {

@@ -127,23 +127,20 @@ struct MultipartTask: Sendable {
       if isUnclear, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
     }
     let sent = SentFile(size: size, sha256: sha256)
-    do throws(ConfirmationFailure) {
-      var receipt =
-        request.isForGigHive
-        ? try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
-        : try UploadConfirmation.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
-      if !request.isForGigHive {
-        receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
-        // As Immich says it.
-        receipt.wasAlreadyThere = (try? JSONReader.read(answer.content))?["status"]?.string == "duplicate"
-      }
+    guard request.isForGigHive else {
+      var receipt = try UploadConfirmation.ofPlainEndpoint(answer, sent: sent)
+      receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
+      // As Immich says it.
+      receipt.wasAlreadyThere = (try? JSONReader.read(answer.content))?["status"]?.string == "duplicate"
       state = .stored(receipt, sent)
-    } catch {
-      if case .pending(let assetID) = error {
-        state = assetID.map { .asking(assetID: $0, sent, isRecalled: false) } ?? .unnumbered
-        unsaved = assetID.map { .processing(assetID: $0) }
-      }
-      throw UploadError(error)
+      return
+    }
+    switch try UploadConfirmation.ofGigHive(answer, sent: sent) {
+    case .receipt(let receipt): state = .stored(receipt, sent)
+    case .pending(let assetID):
+      state = assetID.map { .asking(assetID: $0, sent, isRecalled: false) } ?? .unnumbered
+      unsaved = assetID.map { .processing(assetID: $0) }
+      throw .stillProcessing
     }
   }
 
@@ -154,11 +151,7 @@ struct MultipartTask: Sendable {
     }
     var receipt = Receipt()
     receipt.assetID = assetID
-    do throws(ConfirmationFailure) {
-      try UploadConfirmation.compare(checksum: checksum, size: size, with: sent, &receipt)
-    } catch {
-      throw UploadError(error)
-    }
+    try UploadConfirmation.compare(checksum: checksum, size: size, with: sent, &receipt)
     state = .stored(receipt, sent)
   }
 

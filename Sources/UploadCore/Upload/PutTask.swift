@@ -210,9 +210,7 @@ struct PutTask: Sendable {
     var receipt = Receipt()
     receipt.isChecksumVerified = isVerified
     let sent = SentFile(size: size, sha256: sha256)
-    do throws(ConfirmationFailure) {
-      try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
-    } catch { throw UploadError(error) }
+    try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
     receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
     state = .stored(receipt, sent)
   }

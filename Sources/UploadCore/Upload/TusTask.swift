@@ -535,14 +535,15 @@ extension TusTask {
   }
 
   private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
-    let failure: ConfirmationFailure
+    let failure: UploadError
     history.isTaken = false
-    do throws(ConfirmationFailure) {
-      let receipt = try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
+    do throws(UploadError) {
+      guard case .receipt(let receipt) = try UploadConfirmation.ofGigHive(answer, sent: sent) else {
+        throw .stillProcessing
+      }
       state = .done(receipt, sent)
       return
     } catch { failure = error }
-    let error = UploadError(failure)
     switch Verdict.ofFinalize(answer) {
     case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
     // The tus server does not know it, and it did not become a recording.
@@ -558,8 +559,8 @@ extension TusTask {
     case .gigHive, .tus, .somebodyElse: break
     }
     // The content on the server is not, or no longer, this recording.
-    if error.provesOtherContent { restart() }
-    throw error
+    if failure.provesOtherContent { restart() }
+    throw failure
   }
 
   /// Whether a gateway gave up a finalize call on which GigHive may still work: each further one would run beside it.

@@ -309,10 +309,8 @@ struct WebDAVTask: Sendable {
 
   private func receipt(_ checksum: String?, size stored: Int64?) throws(UploadError) -> Receipt {
     var receipt = Receipt()
-    do throws(ConfirmationFailure) {
-      try UploadConfirmation.compare(
-        checksum: checksum, size: stored, with: SentFile(size: size, sha256: sha256), &receipt)
-    } catch { throw UploadError(error) }
+    try UploadConfirmation.compare(
+      checksum: checksum, size: stored, with: SentFile(size: size, sha256: sha256), &receipt)
     return receipt
   }
 

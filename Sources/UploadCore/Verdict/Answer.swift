@@ -35,6 +35,10 @@ package struct Answer: Equatable, Sendable {
   /// The response as a refusal, with the server's message.
   package var refusal: UploadError {
     let json = try? JSONReader.read(content)
-    return UploadError(ConfirmationFailure(status: status, json, content))
+    let message = ServerMessage.text(of: json, content: content)
+    guard let problem = GigHiveFailure(status: status, json: json)?.problem else {
+      return .refused(status: status, message: message)
+    }
+    return .formDropped(status: status, message: message, problem)
   }
 }

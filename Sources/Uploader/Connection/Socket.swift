@@ -85,10 +85,8 @@ extension CongestionControl {
 
   /// What the kernel says is "available" (loaded) or "allowed" (without CAP_NET_ADMIN); nil without /proc.
   private static func names(in list: String) -> [UInt8]? {
-    let descriptor = shim_open_for_reading("/proc/sys/net/ipv4/tcp_" + list + "_congestion_control", 0)
-    guard descriptor >= 0 else { return nil }
-    defer { _ = shim_close(descriptor) }
-    return try? SmallFile.read(descriptor, limit: Limits.congestionControlsLength)
+    let path = LocalPath("/proc/sys/net/ipv4/tcp_" + list + "_congestion_control")
+    return SmallFile.contents(of: path, limit: Limits.congestionControlsLength)
   }
 
   /// "reno cubic"; empty if unknown.

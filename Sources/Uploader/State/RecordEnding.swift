@@ -93,35 +93,39 @@ extension Uploader {
   /// - Parameters:
   ///   - endpoint: the record's.
   ///   - region: that of an S3 server's bucket. Nearly all servers correct another one.
+  ///   - secret: the URL of the upload, if the record does not have it because nobody may see it.
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   package func end(
     _ record: UploadRecord, at endpoint: TargetURI, overridesMethod: Bool, region: String = S3Object.defaultRegion,
-    cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
+    secret: TargetURI? = nil, cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Ending {
+    func ask(_ purpose: UploadMachine.Purpose, hiding secret: String? = nil) throws(CancelDeleteError) -> Outcome {
+      try run(purpose, origin: endpoint.origin, secret: secret, cancellation: cancellation, onRetry: onRetry)
+    }
     if record.isForWebDAV {
       let size = record.delivery.map { _ in record.file.identity.size }
       guard let object = size == nil ? record.webDAVLeftover : endpoint else { return .done }
-      let wasGone = try remove(
-        object, of: endpoint, size: size, cancellation: cancellation, onRetry: onRetry)
-      return wasGone && size != nil ? .wasGone : .done
+      let outcome = try ask(.remove(object, size: size))
+      return outcome == .deleted(wasGone: true) && size != nil ? .wasGone : .done
     }
     if shared.configuration.credentials.s3Keys != nil, let location = record.unfinished?.multipartUpload {
-      try abort(location, of: endpoint, region: region, cancellation: cancellation, onRetry: onRetry)
+      _ = try ask(.abort(location, region: region))
       return .done
     }
-    if let delivery = record.delivery {
+    if let delivery = record.delivery, secret == nil {
       guard let assetID = delivery.assetID, let token = delivery.deleteToken else { return .hasNoDeleteToken }
-      let wasGone = try delete(
-        assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.deletion == .requested,
-        cancellation: cancellation, onRetry: onRetry)
-      return wasGone ? .wasGone : .done
+      // If the server has carried out an earlier request, it no longer knows the token.
+      let isRepeated = delivery.deletion == .requested
+      let outcome = try ask(
+        .delete(assetID: assetID, deleteToken: token, from: endpoint, isRepeated: isRepeated), hiding: token)
+      return outcome == .deleted(wasGone: true) ? .wasGone : .done
     }
     var isKept = false
-    for location in record.unfinished?.uploads(createdAt: endpoint) ?? [] {
-      isKept =
-        try cancel(
-          location, createdAt: endpoint, overridesMethod: overridesMethod,
-          cookies: record.unfinished?.cookies ?? Cookies(), cancellation: cancellation, onRetry: onRetry) || isKept
+    for location in secret.map({ [$0] }) ?? record.unfinished?.uploads(createdAt: endpoint) ?? [] {
+      let cookies = location.origin == endpoint.origin ? record.unfinished?.cookies : nil
+      let outcome = try ask(
+        .cancel(location, overridesMethod: overridesMethod, cookies ?? Cookies()), hiding: secret?.lastPathSegment)
+      if outcome == .cancelled(isKept: true) { isKept = true }
     }
     return isKept ? .keptByServer : .done
   }

@@ -38,13 +38,6 @@ extension StateDirectory {
     return selection == .open && record?.phase == .delivered ? nil : record
   }
 
-  /// All records at once, for few records.
-  package func records(_ selection: Selection) throws(StateError) -> [UploadRecord] {
-    var records: [UploadRecord] = []
-    try walk(selection) { records.append($0) }
-    return records
-  }
-
   /// Visits the records one by one, in no order.
   /// - Parameters:
   ///   - isOver: whether to skip the rest. Called before each record.

@@ -584,10 +584,7 @@ extension StateDirectory {
   private var formLimitsFile: LocalPath { file("form-limits") }
 
   private var formLimits: FormLimits {
-    let descriptor = shim_open_for_reading(formLimitsFile.cName, 0)
-    guard descriptor >= 0 else { return FormLimits(decoding: []) }
-    defer { _ = shim_close(descriptor) }
-    return FormLimits(decoding: (try? SmallFile.read(descriptor, limit: Limits.formLimitsLength)) ?? [])
+    FormLimits(decoding: SmallFile.contents(of: formLimitsFile, limit: Limits.formLimitsLength) ?? [])
   }
 
   /// The request with the threshold for tus that the destination needs.

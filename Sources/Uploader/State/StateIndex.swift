@@ -64,15 +64,9 @@ extension StateDirectory {
   /// Identifies the time since the machine has started; 0 if that is not known.
   var boot: UInt64 {
     if let boot = indexState.boot { return boot }
-    var boot: UInt64 = 0
-    let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
-    if descriptor >= 0 {
-      // A UUID.
-      if let id = try? SmallFile.read(descriptor, limit: 36), id.count >= 36 {
-        boot = IndexKey.boot(Array(id.prefix(36)))
-      }
-      _ = shim_close(descriptor)
-    }
+    // A UUID, and a line feed.
+    let id = SmallFile.contents(of: "/proc/sys/kernel/random/boot_id", limit: 37)?.prefix(36)
+    let boot = id.map { $0.count == 36 ? IndexKey.boot(Array($0)) : 0 } ?? 0
     indexState.boot = boot
     return boot
   }

@@ -57,6 +57,20 @@ package enum RandomBytes {
 
 /// Reads small files completely.
 package enum SmallFile {
+  /// The whole content of a regular file; nil if it cannot be read, or is longer than the limit.
+  package static func contents(of path: LocalPath, limit: Int) -> [UInt8]? {
+    let descriptor = shim_open_for_reading(path.cName, 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    var status = shim_file_status()
+    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR, status.size <= Int64(limit)
+    else { return nil }
+    // The files of /proc have no size.
+    let length = status.size > 0 ? Int(status.size) : limit
+    guard let bytes = try? read(descriptor, limit: length), bytes.count <= length else { return nil }
+    return bytes
+  }
+
   /// - Returns: the whole content; one byte more than the limit if it is longer.
   package static func read(_ descriptor: Int32, limit: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit + 1)

@@ -112,19 +112,11 @@ enum CancelDelete {
     let overrides =
       options.has(.methodOverride) || record.unfinished?.detours.overridesMethod ?? false
     do throws(CancelDeleteError) {
-      let onRetry = { report.retrying(record, $0, of: configuration.retryLimit, after: $1) }
-      if let secret {
-        let isKept = try Uploader(configuration).cancel(
-          secret, createdAt: endpoint, isSecret: true, overridesMethod: overrides,
-          cookies: record.unfinished?.cookies ?? Cookies(),
-          cancellation: cancellation, onRetry: onRetry)
-        return .ended(isKept ? .keptByServer : .done)
-      }
       return .ended(
         try Uploader(configuration).end(
-          record, at: endpoint, overridesMethod: overrides, region: ObjectURL.region(options),
+          record, at: endpoint, overridesMethod: overrides, region: ObjectURL.region(options), secret: secret,
           cancellation: cancellation,
-          onRetry: onRetry))
+          onRetry: { report.retrying(record, $0, of: configuration.retryLimit, after: $1) }))
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       code = error.exitCode(signal: shim_signal_received())

@@ -23,14 +23,7 @@ struct SetAsideList {
 
   /// What the last watcher has left.
   mutating func read() -> [SetAsideMemory] {
-    let descriptor = shim_open_for_reading(file.path.cName, 0)
-    guard descriptor >= 0 else { return [] }
-    defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
-      status.size <= Int64(Limits.setAsideListLength),
-      let bytes = try? SmallFile.read(descriptor, limit: Int(status.size))
-    else { return [] }
+    guard let bytes = SmallFile.contents(of: file.path, limit: Limits.setAsideListLength) else { return [] }
     written = String(decoding: bytes, as: UTF8.self)
     guard written.hasPrefix(header) else { return [] }
     return bytes.split(separator: ASCII.lineFeed).dropFirst().compactMap { SetAsideMemory(parsing: Array($0)) }

@@ -78,15 +78,7 @@ final class StatusFile {
   }
 
   private static func contents(of file: LocalPath) -> JSONValue? {
-    let descriptor = shim_open_for_reading(file.cName, 0)
-    guard descriptor >= 0 else { return nil }
-    defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
-      status.size <= Int64(Limits.watchStatusLength)
-    else { return nil }
-    guard let bytes = try? SmallFile.read(descriptor, limit: Int(status.size)) else { return nil }
-    return try? JSONReader.read(bytes)
+    SmallFile.contents(of: file, limit: Limits.watchStatusLength).flatMap { try? JSONReader.read($0) }
   }
 
   // MARK: Names

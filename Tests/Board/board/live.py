@@ -62,7 +62,8 @@ def judge(story: Story, cut: Cut, seen: Seen, may_be_broken: bool = False) -> li
     """- may_be_broken: on a file system without a journal, until it is repaired."""
     found = list(seen.problems)
     before, after = ([recording["sha256"] for recording in server[0]] for server in (seen.server_before, seen.server_after))
-    on_disk = [sha256 for sha256, path in seen.places("first") if sha256 != EMPTY]
+    # A FAT file system may be broken in its middle.
+    on_disk = [sha256 for sha256, path in seen.places("first") if sha256 not in (EMPTY, "unreadable")]
     if seen.places("last") != seen.places("first"):
         found.append("torn: the file is not what it was")
     if on_disk and not (may_be_broken and (seen.is_read_only or seen.is_unreadable)):

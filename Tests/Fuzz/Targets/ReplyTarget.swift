@@ -30,11 +30,14 @@ enum ReplyTarget {
 
   private static func check(_ status: Int, _ content: [UInt8], _ sent: SentFile, _ isGigHive: Bool) {
     let receipt: Receipt
-    do throws(ConfirmationFailure) {
-      receipt =
-        try isGigHive
-        ? UploadConfirmation.fromGigHive(status: status, content: content, sent: sent)
-        : UploadConfirmation.fromPlainEndpoint(status: status, content: content, sent: sent)
+    let answer = Answer(status: status, content: content)
+    do throws(UploadError) {
+      if isGigHive {
+        guard case .receipt(let confirmed) = try UploadConfirmation.ofGigHive(answer, sent: sent) else { return }
+        receipt = confirmed
+      } else {
+        receipt = try UploadConfirmation.ofPlainEndpoint(answer, sent: sent)
+      }
     } catch { return }
     require((200..<300).contains(status) || receipt.wasAlreadyThere, "delivered with status \(status)")
     require(!receipt.wasAlreadyThere || (status == 409 && receipt.isChecksumVerified), "there already, by no checksum")

@@ -28,12 +28,18 @@ enum Scenario {
     upload(indices.map { ($0, request($0, plan)) }, plan)
   }
 
+  private static func open(in directory: StateDirectory) throws(StateError) -> [UploadRecord] {
+    var records: [UploadRecord] = []
+    try directory.walk(.open) { records.append($0) }
+    return records
+  }
+
   /// `resume --all`
   private static func resume(_ plan: world_plan) {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       recoverRemovals(plan)
-      for record in try directory.records(.open) {
+      for record in try open(in: directory) {
         let index = index(record, plan)
         guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
         // A file may have two: while the first could not be read, a second one was started.
@@ -50,7 +56,7 @@ enum Scenario {
     let cancellation = Cancellation()
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
-      for record in try directory.records(.open)
+      for record in try open(in: directory)
       where self.index(record, plan) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
@@ -58,10 +64,11 @@ enum Scenario {
           if let location = record.remote.flatMap({ try? TargetURI($0.url) }),
             let endpoint = try? TargetURI(record.destination.endpoint)
           {
-            let isKept = try Uploader(configuration(plan)).cancel(
-              location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation,
+            let outcome = try Uploader(configuration(plan)).run(
+              .cancel(location, overridesMethod: plan.overrides_method != 0), origin: endpoint.origin,
+              cancellation: cancellation,
               onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
-            if !isKept { location.text.withCString { world_upload_terminated($0) } }
+            if outcome != .cancelled(isKept: true) { location.text.withCString { world_upload_terminated($0) } }
           }
         } catch {
           // The command would say so and leave the record; whoever does not mind the server's space removes it.
@@ -160,8 +167,9 @@ enum Scenario {
         let base = try? TargetURI(String(cString: plan.url))
       else { continue }
       do throws(CancelDeleteError) {
-        _ = try uploader.delete(
-          assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation(),
+        _ = try uploader.run(
+          .delete(assetID: asset, deleteToken: token, from: base, isRepeated: false), origin: base.origin, secret: token,
+          cancellation: Cancellation(),
           onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
         if world_is_dead() == 0 { world_recording_deleted(asset) }
       } catch { warn("not deleted: " + error.error.message) }

@@ -7,12 +7,17 @@ struct UploadConfirmationTests {
   private let other = String(repeating: "cd", count: 32)
   private var sent: SentFile { SentFile(size: 43147, sha256: ours) }
 
+  private func confirmation(_ status: Int, _ text: String, sent: SentFile? = nil) throws -> UploadConfirmation {
+    try UploadConfirmation.ofGigHive(Answer(status: status, content: bytes(text)), sent: sent ?? self.sent)
+  }
+
   private func gigHive(_ status: Int, _ text: String, sent: SentFile? = nil) throws -> Receipt {
-    try UploadConfirmation.fromGigHive(status: status, content: bytes(text), sent: sent ?? self.sent)
+    guard case .receipt(let receipt) = try confirmation(status, text, sent: sent) else { throw UploadError.stillProcessing }
+    return receipt
   }
 
   private func plain(_ status: Int, _ text: String, sent: SentFile? = nil) throws -> Receipt {
-    try UploadConfirmation.fromPlainEndpoint(status: status, content: bytes(text), sent: sent ?? self.sent)
+    try UploadConfirmation.ofPlainEndpoint(Answer(status: status, content: bytes(text)), sent: sent ?? self.sent)
   }
 
   private func created(checksum: String, size: String = "43147") -> String {
@@ -36,16 +41,16 @@ struct UploadConfirmationTests {
   }
 
   @Test func anotherChecksumIsNoDelivery() {
-    #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: other)) {
+    #expect(throws: UploadError.checksumDiffers(sent: ours, stored: other)) {
       try gigHive(201, created(checksum: other))
     }
-    #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: "")) {
+    #expect(throws: UploadError.checksumDiffers(sent: ours, stored: "")) {
       try gigHive(201, created(checksum: ""))
     }
   }
 
   @Test func anotherSizeIsNoDelivery() {
-    #expect(throws: ConfirmationFailure.sizeDiffers(sent: 43147, stored: 43146)) {
+    #expect(throws: UploadError.sizeDiffers(sent: 43147, stored: 43146)) {
       try gigHive(201, created(checksum: ours, size: "43146"))
     }
   }
@@ -55,7 +60,7 @@ struct UploadConfirmationTests {
     #"{"size_bytes":null,"checksum_sha256":"ab"}"#, #"{"size_bytes":43147,"checksum_sha256":null}"#,
   ])
   func aSuccessWithoutConfirmationIsNotGigHives(text: String) {
-    #expect(throws: ConfirmationFailure.notFromGigHive(status: 200)) { try gigHive(200, text) }
+    #expect(throws: UploadError.unconfirmed(status: 200)) { try gigHive(200, text) }
   }
 
   @Test func aDuplicateWithOurChecksumIsADelivery() throws {
@@ -68,7 +73,7 @@ struct UploadConfirmationTests {
   @Test func anyOtherDuplicateIsARefusal() {
     let text =
       #"{"error":"Duplicate Upload","message":"There already","existing_asset_id":4,"checksum_sha256":"\#(other)"}"#
-    let refusal = ConfirmationFailure.refused(status: 409, message: "There already")
+    let refusal = UploadError.refused(status: 409, message: "There already")
     #expect(throws: refusal) { try gigHive(409, text) }
     #expect(throws: refusal) { try gigHive(409, #"{"message":"There already"}"#) }
     // The file was not read to its end, so its checksum is not known.
@@ -79,11 +84,11 @@ struct UploadConfirmationTests {
   }
 
   /// GigHive has not processed it yet. A later query will tell.
-  @Test func aRecordingThatGigHiveHasNotLookedAtIsPending() {
-    #expect(throws: ConfirmationFailure.pending(assetID: 7)) { try gigHive(202, #"{"status":"pending","asset_id":7}"#) }
-    #expect(throws: ConfirmationFailure.pending(assetID: 9)) { try gigHive(200, #"{"status":"pending","id":"9"}"#) }
-    #expect(throws: ConfirmationFailure.pending(assetID: nil)) { try gigHive(200, #"{"status":"pending"}"#) }
-    #expect(throws: ConfirmationFailure.refused(status: 503, message: "")) {
+  @Test func aRecordingThatGigHiveHasNotLookedAtIsPending() throws {
+    #expect(try confirmation(202, #"{"status":"pending","asset_id":7}"#) == .pending(assetID: 7))
+    #expect(try confirmation(200, #"{"status":"pending","id":"9"}"#) == .pending(assetID: 9))
+    #expect(try confirmation(200, #"{"status":"pending"}"#) == .pending(assetID: nil))
+    #expect(throws: UploadError.refused(status: 503, message: "")) {
       try gigHive(503, #"{"status":"pending"}"#)
     }
   }
@@ -100,10 +105,10 @@ struct UploadConfirmationTests {
 
   @Test func theDigestThatAPlainEndpointStatesIsCompared() throws {
     #expect(try plain(200, #"{"checksum_sha256":"\#(ours)"}"#).isChecksumVerified)
-    #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: other)) {
+    #expect(throws: UploadError.checksumDiffers(sent: ours, stored: other)) {
       try plain(200, #"{"checksum_sha256":"\#(other)"}"#)
     }
-    #expect(throws: ConfirmationFailure.sizeDiffers(sent: 43147, stored: 1)) { try plain(200, #"{"size_bytes":1}"#) }
+    #expect(throws: UploadError.sizeDiffers(sent: 43147, stored: 1)) { try plain(200, #"{"size_bytes":1}"#) }
     let receipt = try plain(200, created(checksum: other), sent: SentFile(size: 43147, sha256: nil))
     #expect(!receipt.isChecksumVerified)
   }
@@ -112,8 +117,8 @@ struct UploadConfirmationTests {
 
   @Test(arguments: [100, 199, 300, 400, 500, 599])
   func everyStatusBut2xxIsARefusal(status: Int) {
-    #expect(throws: ConfirmationFailure.refused(status: status, message: "no")) { try gigHive(status, "no") }
-    #expect(throws: ConfirmationFailure.refused(status: status, message: "no")) { try plain(status, "no") }
+    #expect(throws: UploadError.refused(status: status, message: "no")) { try gigHive(status, "no") }
+    #expect(throws: UploadError.refused(status: status, message: "no")) { try plain(status, "no") }
   }
 
   @Test(arguments: [
@@ -132,17 +137,17 @@ struct UploadConfirmationTests {
     #expect {
       try gigHive(400, text)
     } throws: { error in
-      guard case ConfirmationFailure.refused(400, let words) = error else { return false }
+      guard case UploadError.refused(400, let words) = error else { return false }
       return Secrets().line(words) == message
     }
   }
 
   /// A secret in it must not be truncated yet, and can contain white space.
   @Test func theWordsAreKeptAsTheyCameUntilTheyAreShown() {
-    #expect(throws: ConfirmationFailure.refused(status: 500, message: filler(65_536))) {
+    #expect(throws: UploadError.refused(status: 500, message: filler(65_536))) {
       try gigHive(500, filler(65_536))
     }
-    #expect(throws: ConfirmationFailure.refused(status: 500, message: "a  \t b")) {
+    #expect(throws: UploadError.refused(status: 500, message: "a  \t b")) {
       try gigHive(500, #"{"error":"a  \t b"}"#)
     }
     #expect(Secrets().line(filler(65_536)) == filler(300) + "…")

@@ -24,12 +24,13 @@ struct RemovalTests {
   func anUploadIsEndedWithTheCredentialsOfItsOwnOriginAlone(endpoint: String?) throws {
     let server = LoopbackServer([[answer(204, TusScript.proof)]])
     let uploader = uploader(.bearer(token: "secret"))
-    let isKept = try uploader.cancel(
-      try TargetURI(server.url + "files/1"), createdAt: try TargetURI(endpoint ?? server.url), overridesMethod: false,
-      cancellation: Cancellation(), onRetry: { _, _ in })
+    let outcome = try uploader.run(
+      .cancel(try TargetURI(server.url + "files/1"), overridesMethod: false),
+      origin: try TargetURI(endpoint ?? server.url).origin, cancellation: Cancellation(), onRetry: { _, _ in })
     withExtendedLifetime(uploader) {}
     let request = try #require(server.finish().first)
-    #expect(!isKept && request.line == "DELETE /files/1" && request.value("Tus-Resumable") == "1.0.0")
+    #expect(outcome == .cancelled(isKept: false) && request.line == "DELETE /files/1")
+    #expect(request.value("Tus-Resumable") == "1.0.0")
     #expect(request.value("Content-Length") == "0")
     #expect(request.value("Authorization") == (endpoint == nil ? "Bearer secret" : nil))
   }
@@ -37,10 +38,10 @@ struct RemovalTests {
   @Test func eachRetryIsReportedWithTheResponseBehindIt() throws {
     let server = LoopbackServer([[answer(503, "Connection: close\r\n")], [.reset], [answer(204, TusScript.proof)]])
     var retries: [(failures: Int64, status: Int?)] = []
-    let isKept = try uploader().cancel(
-      try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
+    let outcome = try uploader().run(
+      .cancel(try TargetURI(server.url + "files/1"), overridesMethod: false), origin: try TargetURI(server.url).origin,
       cancellation: Cancellation(), onRetry: { retries.append(($0.failures, $1?.status)) })
-    #expect(!isKept && server.finish().count == 3)
+    #expect(outcome == .cancelled(isKept: false) && server.finish().count == 3)
     #expect(retries.map { $0.failures } == [1, 2] && retries.map { $0.status } == [503, nil])
   }
 
@@ -58,8 +59,10 @@ struct RemovalTests {
     if isClosed { _ = server.finish() }
     var failure: CancelDeleteError?
     do {
-      _ = try uploader().delete(
-        assetID: 7, deleteToken: "5ec2e7", from: try TargetURI(server.url), isRepeated: false,
+      let base = try TargetURI(server.url)
+      _ = try uploader().run(
+        .delete(assetID: 7, deleteToken: "5ec2e7", from: base, isRepeated: false), origin: base.origin,
+        secret: "5ec2e7",
         cancellation: Cancellation(), onRetry: { _, _ in })
     } catch let error as CancelDeleteError { failure = error }
     return (isClosed ? [] : server.finish(), failure)

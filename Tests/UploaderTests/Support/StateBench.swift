@@ -158,3 +158,11 @@ extension Uploader {
       hasNext: { !waiting.isEmpty }, next: { waiting.popFirst() }, cancellation: cancellation, observer: observer)
   }
 }
+
+extension StateDirectory {
+  func records(_ selection: Selection) throws -> [UploadRecord] {
+    var records: [UploadRecord] = []
+    try walk(selection) { records.append($0) }
+    return records
+  }
+}
