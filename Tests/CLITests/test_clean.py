@@ -257,6 +257,14 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
     assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
 
 
+def test_a_file_that_was_sent_right_after_its_last_change_needs_a_digest(hive, program, recording, card):
+    stub, file = hive(), recording(SIZE, directory=card)
+    file.touch()
+    assert program.post(stub, file).code == 0
+    result = clean(program, card, 1, "--trust-server")
+    assert result.code == 15 and "nothing proves that it is what was delivered" in result.err and "--digest" in result.err, result
+
+
 def test_a_record_without_its_password_costs_the_others_nothing(hive, program, deliver, card):
     stub = hive()
     files = deliver(stub, 2)

@@ -37,6 +37,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
   case changed
+  /// It was sent right after its last change, and its SHA-256 is not known.
+  case unprovable
   /// It cannot be opened or read.
   case unreadable(FileError)
   /// Its status cannot be read.
@@ -94,7 +96,7 @@ extension KeptReason {
       .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
-      .withoutFile, .misnamed, .hidden, .changed, .unreadable, .noStatus, .notComparable, .gone, .otherFile,
+      .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone, .otherFile,
       .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }

@@ -124,7 +124,7 @@ struct MultipartTask: Sendable {
       if let problem = LikelySoftware.problemOfPHP(answer) { throw problem }
       // The server's own page can follow a form that it has stored.
       let isUnclear = answer.isSuccess || answer.status == 511
-      if isUnclear, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      if isUnclear, LikelySoftware.isFailure(answer) { throw .unconfirmed(status: answer.status) }
     }
     let sent = SentFile(size: size, sha256: sha256)
     guard request.isForGigHive else {

@@ -113,7 +113,7 @@ struct PutTask: Sendable {
     case 501 where s3?.preventsReplacing ?? false: state = .looking(refusal: answer)
     // Others, such as 202, say that it is not stored yet, or by somebody else.
     case 200, 201, 204:
-      if LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      if LikelySoftware.isFailure(answer) { throw .unconfirmed(status: answer.status) }
       if s3 != nil {
         // Every S3 server says it. Another one may have answered, such as a portal: the object is proof.
         guard answer.fields.first("ETag") != nil else {

@@ -234,8 +234,9 @@ struct TusTask: Sendable {
   /// The server has said how much it has of an upload that somebody else has created.
   private mutating func examineCreated(_ offset: Int64) throws(UploadError) {
     if offset == 0 { return endExamination() }
-    guard offset == plan.size, !plan.previous.lastByteMayBeSent, !plan.previous.isUploaded else { return }
-    throw .tus(.createdForAnother(offset: offset))
+    let isSentHere = plan.previous.location != nil
+    let isUnsentEnd = offset == plan.size && !plan.previous.lastByteMayBeSent && !plan.previous.isUploaded
+    if !isSentHere || isUnsentEnd { throw .tus(.createdForAnother(offset: offset)) }
   }
 
   /// What the server has is of this file.

@@ -221,7 +221,8 @@ enum UploadTask: Sendable {
 
   /// Whether a whole recording was lost on the server, so that it is sent again.
   var hasLostRecording: Bool {
-    tus?.hasLostRecording ?? false
+    if case .webDAV(let task) = self { return task.hasLostRecording }
+    return tus?.hasLostRecording ?? false
   }
 
   /// Whether a response to a whole recording, or to a question about one, is a captive portal's.

@@ -46,6 +46,10 @@ struct WebDAVTask: Sendable {
   /// Whether an earlier PUT of this process may still be carried out.
   private var mayArriveLate = false
   private var hasMadeDirectory = false
+  /// Whether the server has said to this process that it has all of it.
+  private var hasTaken = false
+  /// Whether it had all of it, and has lost it.
+  private(set) var hasLostRecording = false
   private var sha256: String?
   /// What the server has said that it has stored.
   private var storedSHA256: String?
@@ -191,7 +195,7 @@ struct WebDAVTask: Sendable {
   private mutating func receivePut(_ answer: Answer) throws(UploadError) {
     switch answer.status {
     case 200, 201, 204:
-      if answer.isSuccess, LikelySoftware.asksForPassword(answer) { throw .unconfirmed(status: answer.status) }
+      if LikelySoftware.isFailure(answer) { throw .unconfirmed(status: answer.status) }
       try takeWhole(answer)
     // It says that it is not stored yet, or by somebody else.
     case 200..<300: throw .unconfirmed(status: answer.status)
@@ -216,6 +220,7 @@ struct WebDAVTask: Sendable {
   /// The server has all of it, under the temporary name.
   private mutating func takeWhole(_ answer: Answer?) throws(UploadError) {
     leftover = temporary
+    (hasTaken, hasLostRecording) = (true, false)
     guard request.computesSHA256 else { return beginMoving() }
     state = .hashing(answer)
   }
@@ -254,9 +259,19 @@ struct WebDAVTask: Sendable {
     case 404 where mayBeMoved, 410 where mayBeMoved: state = .confirming(isMoved: false)
     case 200, 404, 410:
       leftover = answer.status == 200 ? temporary : nil
-      begin()
+      try beginAgain(after: refused)
     default: throw answer.davRefusal
     }
+  }
+
+  /// It is not there, or not whole. If the server has taken it from this process, that could happen endlessly.
+  /// - Parameter refusal: that of the MOVE, if it was refused.
+  private mutating func beginAgain(after refusal: UploadError? = nil) throws(UploadError) {
+    hasLostRecording = hasTaken && size > Limits.fullSendLength
+    begin()
+    guard hasTaken else { return }
+    hasTaken = false
+    throw refusal ?? .uploadLost
   }
 
   private mutating func receiveTarget(_ answer: Answer, _ isMoved: Bool) throws(UploadError) {
@@ -278,7 +293,7 @@ struct WebDAVTask: Sendable {
         throw .unconfirmed(status: answer.status)
       }
       leftover = nil
-      begin()
+      try beginAgain()
     default: throw answer.davRefusal
     }
   }
@@ -324,6 +339,8 @@ struct WebDAVTask: Sendable {
   /// server is asked before anything is repeated.
   mutating func interrupted(_ interruption: Interruption) {
     switch state {
+    // A question has shown it, and nothing of the recording is on its way.
+    case .putting where interruption.error == .uploadLost: break
     case .putting:
       if interruption.sent != .none { (leftover, mayArriveLate) = (temporary, true) }
       if interruption.sent == .whole, interruption.error.traits.leavesOutcomeOpen {

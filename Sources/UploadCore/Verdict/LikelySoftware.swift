@@ -102,6 +102,9 @@ extension LikelySoftware {
     answer.status == 511 || isPage(answer) && Page(answer).hasPasswordField
   }
 
+  /// Whether the page of a success says that nothing may be stored: it asks for a login, or shows that a program in PHP has failed.
+  static func isFailure(_ answer: Answer) -> Bool { asksForPassword(answer) || Page(answer).hasPHPFailure }
+
   /// Whether a page for a login stands where GigHive has JSON.
   static func isLoginInstead(_ answer: Answer) -> Bool { answer.isSuccess && asksForPassword(answer) }
 
@@ -118,6 +121,10 @@ extension LikelySoftware {
     func has(_ texts: String...) -> Bool { texts.contains { ASCII.contains(bytes, $0) } }
     var hasPasswordField: Bool { has("type=\"password\"", "type='password'", "type=password") }
     var hasPHPError: Bool { PHPError.start(in: bytes) != nil }
+    /// After a warning, the program goes on. That of a function that stores files counts.
+    var hasPHPFailure: Bool {
+      hasPHPError || has("warning</b>:") && has("move_uploaded_file(", "file_put_contents(", "failed to open stream")
+    }
     func starts(with text: String) -> Bool { bytes.starts(with: text.utf8) }
   }
 

@@ -298,6 +298,8 @@ extension KeptReason {
         + DurationText.moment(since) + ", is not finished."
     case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."
+    case .unprovable:
+      "nothing proves that it is what was delivered: it had just been changed when it was sent, and no SHA-256 is known."
     case .unreadable(let error): error.message(of: "it")
     case .noStatus(let error): "it cannot be checked: " + error.text + "."
     case .notComparable(let error): "it cannot be checked: " + error.problem

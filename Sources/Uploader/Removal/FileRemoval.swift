@@ -431,6 +431,7 @@ extension Uploader {
   private func proveContent(
     of file: SourceFile, _ record: UploadRecord, _ cancellation: Cancellation
   ) throws(KeptReason) {
+    if record.delivery?.statusTime == nil, record.delivery?.sha256 == nil { throw .unprovable }
     let space = slots.spare.buffers
     space.clear()
     let kind = shared.fileSystems.kind(of: file)

@@ -80,16 +80,9 @@ final class DirectoryWalk {
     return nil
   }
 
-  /// Whether delivered recordings are moved there.
-  private func isForDelivered(_ path: LocalPath) -> Bool {
-    var (own, other) = (shim_file_status(), shim_file_status())
-    guard path != root, let target = selection.delivered else { return false }
-    return shim_stat(path.cName, &own) == 0 && shim_stat(target.cName, &other) == 0 && own.isSameFile(as: other)
-  }
-
   /// Enters a directory, unless it contains itself (a bind mount can).
   private func enter(_ path: LocalPath) -> Item? {
-    if isForDelivered(path) { return nil }
+    if path != root, selection.isForDelivered(path) { return nil }
     guard levels.count < Limits.directoryDepth else {
       return .failure(path, "is nested more than " + String(Limits.directoryDepth) + " directories deep")
     }
@@ -157,5 +150,24 @@ enum UnfinishedMark {
     var status = shim_file_status()
     return FileSelection.unfinishedEndings.lazy.map { file.appending($0) }
       .first { $0.cString.map { shim_lstat($0, &status) == 0 } ?? false }
+  }
+}
+
+extension FileSelection {
+  /// Whether delivered recordings are moved into a directory.
+  fileprivate func isForDelivered(_ directory: LocalPath) -> Bool {
+    var (own, other) = (shim_file_status(), shim_file_status())
+    guard let target = delivered, shim_stat(target.cName, &other) == 0 else { return false }
+    return shim_stat(directory.cName, &own) == 0 && own.isSameFile(as: other)
+  }
+
+  /// Whether a walk through a directory enters this one.
+  func enters(_ directory: LocalPath, below root: LocalPath) -> Bool {
+    var path = directory
+    while path.bytes.count > root.bytes.count {
+      if !FileSelection.takes(directory: path.name.bytes) || isForDelivered(path) { return false }
+      path = path.directory
+    }
+    return true
   }
 }

@@ -98,6 +98,8 @@ final class FileInspector {
   private func directory(of file: LocalPath, below root: LocalPath) throws(SystemError) -> OpenDirectory {
     let path = file.directory
     if let last, last.path == path { return last.directory }
+    // Nothing is sent from there, by whoever it is found.
+    guard arguments.sending.selection.enters(path, below: root) else { throw SystemError(code: SHIM_ENOENT) }
     let directory = try OpenDirectory(path, below: root)
     last = (path, directory)
     return directory
