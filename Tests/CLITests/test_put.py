@@ -60,6 +60,12 @@ def test_the_host_is_the_same_for_all_files(run, recording):
     assert result.code == 2 and "the host must be the same" in result.err, result
 
 
+def test_a_name_cannot_lead_out_of_the_directory(hive, put, recording):
+    stub = hive()
+    result = put(stub, recording(1000, name="...mp4"), url="/{stem}/a")
+    assert result.code == 2 and 'the path has "." or ".." as a part' in result.err and not stub.requests, result
+
+
 # MARK: Signed URLs
 
 

@@ -47,10 +47,17 @@ package enum PrintableText {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
-  /// The URI without its query, which can contain a token.
-  package static func withoutQuery(_ uri: String) -> String {
-    let path = uri.utf8.prefix { $0 != UInt8(ascii: "?") }
-    return String(decoding: Array(path), as: UTF8.self) + (path.count < uri.utf8.count ? "?…" : "")
+  /// The URI without its query, which can contain a token, and without a user name and password.
+  package static func withoutSecrets(_ uri: String) -> String {
+    var path = Array(uri.utf8.prefix { $0 != UInt8(ascii: "?") })
+    let isCut = path.count < uri.utf8.count
+    if let slashes = ASCII.index(of: "//", in: path) {
+      let authority = path[(slashes + 2)...].prefix { $0 != ASCII.slash }
+      if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+        path.replaceSubrange(authority.startIndex..<at, with: "…".utf8)
+      }
+    }
+    return String(decoding: path, as: UTF8.self) + (isCut ? "?…" : "")
   }
 
   /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.

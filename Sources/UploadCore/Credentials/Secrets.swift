@@ -88,8 +88,8 @@ package struct Secrets: Sendable {
   /// characters.
   package func line(_ text: String) -> String { PrintableText.line(redacted(text)) }
 
-  /// A URI from outside, redacted, without its query, which can contain a token.
-  package func line(ofURI text: String) -> String { PrintableText.line(PrintableText.withoutQuery(redacted(text))) }
+  /// A URI from outside, redacted (``PrintableText/withoutSecrets(_:)``).
+  package func line(ofURI text: String) -> String { PrintableText.line(PrintableText.withoutSecrets(redacted(text))) }
 
   /// A host name or address, or text that starts with one, redacted. A server can choose the host that it redirects to.
   package func host(_ text: String) -> String {

@@ -79,7 +79,7 @@ public enum UploadError: Error, Equatable, Sendable {
   case guestTokenRefused
   /// GigHive guests must accept its terms (the field `tos_accepted`), and this one has not.
   case termsNotAccepted
-  /// A success without GigHive's confirmation, or another server's page that asks for a login.
+  /// A success that confirms nothing: GigHive's without its members, or another server's page for a login or of an error.
   case unconfirmed(status: Int)
   /// GigHive has the recording, but has not confirmed it yet.
   case stillProcessing

@@ -294,7 +294,7 @@ extension KeptReason {
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
     case .needed(let upload, let destination, let since):
-      "its upload " + upload + " to " + PrintableText.withoutQuery(destination) + ", begun "
+      "its upload " + upload + " to " + PrintableText.withoutSecrets(destination) + ", begun "
         + DurationText.moment(since) + ", is not finished."
     case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."

@@ -31,7 +31,8 @@ extension UploadError {
   /// ``problem`` with the software that wrote the response that led to it, and what to do there.
   package func problem(after answer: RedactedAnswer?) -> String {
     if case .mayBeStored(let cause) = self {
-      return (cause.unclearPage ?? cause.statement(after: answer)) + " " + UploadError.mayBeStoredElsewhereText
+      let unclear = answer.flatMap { cause.failureOfPHP($0) } ?? cause.unclearPage
+      return (unclear ?? cause.statement(after: answer)) + " " + UploadError.mayBeStoredElsewhereText
     }
     return statement(after: answer) + remark
   }
@@ -58,7 +59,7 @@ extension UploadError {
       return UploadError.refusal(status, message, by: name)
     case .redirected(let status, let location) where answer.software.isLogin:
       return "the request was redirected (" + String(status) + ") to "
-        + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
+        + PrintableText.line(PrintableText.withoutSecrets(location)) + ", a login page."
         + (answer.software == .loginPage ? "" : " It is that of " + name + ".")
     case .redirectionRefused(_, .loginPage): return problem
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
@@ -133,10 +134,10 @@ extension UploadError {
     case .redirected(let status, ""):
       "the server redirects (" + String(status) + "), but names no address. Check the destination's URL."
     case .redirected(let status, let location):
-      "the server redirects (" + String(status) + ") to " + PrintableText.line(PrintableText.withoutQuery(location))
+      "the server redirects (" + String(status) + ") to " + PrintableText.line(PrintableText.withoutSecrets(location))
         + ". If that is correct, use the new address as the destination."
     case .redirectionRefused(let location, let problem):
-      "the server redirects to " + PrintableText.line(PrintableText.withoutQuery(location)) + ", " + problem.text
+      "the server redirects to " + PrintableText.line(PrintableText.withoutSecrets(location)) + ", " + problem.text
     case .proxyUnusable(let source):
       source + " is not the URL of an HTTP proxy, such as http://proxy:3128."
     case .addressExcluded(let host, let isIPv6):
@@ -161,7 +162,7 @@ extension UploadError {
       "the server stored " + String(stored) + " bytes instead of " + String(sent) + ". Send it again."
     case .unconfirmed(let status):
       "the server answered " + String(status)
-        + " without GigHive's confirmation. Check that this is the address of a GigHive server."
+        + ", and nothing in that confirms the recording. Check that the address is the right one, and read the server's log."
     case .prematureSuccess(let status):
       "the server answered " + String(status) + " before it received the whole file, so it cannot have stored it."
     case .tus(let error): error.problem
@@ -187,7 +188,7 @@ extension UploadError {
   /// As the cause of ``mayBeStored(_:)``.
   private var unclearPage: String? {
     guard case .unconfirmed(let status) = self else { return nil }
-    return "the server answered " + String(status) + " with a page that asks for a login."
+    return "the server answered " + String(status) + " with a page for a login, or of an error."
   }
 
   /// For an upload that ended without a response after everything was sent, to any server.

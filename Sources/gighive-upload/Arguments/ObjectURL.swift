@@ -96,7 +96,7 @@ struct ObjectURL {
   @inline(never)
   var shown: String {
     if case .upload(isSecret: true) = kind { return label }
-    return PrintableText.withoutQuery(text)
+    return PrintableText.withoutSecrets(text)
   }
 
   /// Whether it is an upload, for one file.
@@ -173,6 +173,10 @@ struct ObjectURL {
       // Without repeating a secret.
       if isSecret { throw UsageError(label + ": its first line is not an http or https URL.") }
       return try GivenOption(option: given.option, argument: LocalPath(text), place: given.place).uri()
+    }
+    let path = target.requestTarget.utf8.prefix { $0 != ASCII.questionMark }
+    if try isTemplate, path.split(separator: ASCII.slash).contains(where: { [[46], [46, 46]].contains(Array($0)) }) {
+      throw UsageError(label + ": the path has \".\" or \"..\" as a part, which servers resolve.")
     }
     return target
   }

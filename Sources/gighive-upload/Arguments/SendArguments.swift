@@ -150,7 +150,7 @@ struct SendArguments {
   var target: TargetURI { server ?? template.base }
 
   /// The same for people, without its query.
-  var shownTarget: String { object?.shown ?? PrintableText.withoutQuery(target.text) }
+  var shownTarget: String { object?.shown ?? PrintableText.withoutSecrets(target.text) }
 
   var isForGigHive: Bool { server != nil }
 

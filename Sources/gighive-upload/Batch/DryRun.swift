@@ -28,7 +28,7 @@ extension Report {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
     if let recordID = recordID { recorded(index, recordID: recordID) }
-    let destination = PrintableText.withoutQuery(request.endpoint)
+    let destination = PrintableText.withoutSecrets(request.endpoint)
     let way =
       switch request.destination {
       case .put: "put"

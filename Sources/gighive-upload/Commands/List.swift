@@ -50,7 +50,7 @@ enum List {
   ) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
     line +=
-      PrintableText.line(record.file.path.text) + "  to " + PrintableText.withoutQuery(record.destination.endpoint)
+      PrintableText.line(record.file.path.text) + "  to " + PrintableText.withoutSecrets(record.destination.endpoint)
     if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
     if let absence { line += "  (" + absence + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
@@ -100,7 +100,7 @@ enum List {
       "modified", unixSeconds: record.file.identity.modifiedSeconds,
       nanoseconds: record.file.identity.modifiedNanoseconds)
     line.add("file_state", record.locateFile().word)
-    line.add("destination", PrintableText.withoutQuery(record.destination.endpoint))
+    line.add("destination", PrintableText.withoutSecrets(record.destination.endpoint))
     line.add("state", name(of: record))
     line.add("created", unixSeconds: record.createdAt)
     line.add("updated", unixSeconds: record.updatedAt)

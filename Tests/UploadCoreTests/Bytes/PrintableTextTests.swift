@@ -58,4 +58,11 @@ struct PrintableTextTests {
     #expect(PrintableText.line(filler(limit)) == filler(limit))
     #expect(PrintableText.line(filler(limit + 1)) == filler(limit) + "…")
   }
+
+  @Test(arguments: [
+    ("https://hive/a?key=1", "https://hive/a?…"), ("https://ann:hush@hive/a", "https://…@hive/a"),
+    ("//ann@hive", "//…@hive"), ("https://a@b@hive/c@d?e", "https://…@hive/c@d?…"), ("/a@b", "/a@b"), ("a//b", "a//b"),
+    ("https://hive/c@d", "https://hive/c@d"), ("", ""), ("//", "//"), ("//@", "//…@"),
+  ])
+  func aURIIsShownWithoutItsSecrets(uri: String, text: String) { #expect(PrintableText.withoutSecrets(uri) == text) }
 }
