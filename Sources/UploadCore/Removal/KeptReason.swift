@@ -96,7 +96,8 @@ extension KeptReason {
       .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
-      .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone, .otherFile,
+      .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone,
+      .otherFile,
       .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }

@@ -168,7 +168,8 @@ enum Scenario {
       else { continue }
       do throws(CancelDeleteError) {
         _ = try uploader.run(
-          .delete(assetID: asset, deleteToken: token, from: base, isRepeated: false), origin: base.origin, secret: token,
+          .delete(assetID: asset, deleteToken: token, from: base, isRepeated: false), origin: base.origin,
+          secret: token,
           cancellation: Cancellation(),
           onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
         if world_is_dead() == 0 { world_recording_deleted(asset) }

@@ -12,7 +12,9 @@ struct UploadConfirmationTests {
   }
 
   private func gigHive(_ status: Int, _ text: String, sent: SentFile? = nil) throws -> Receipt {
-    guard case .receipt(let receipt) = try confirmation(status, text, sent: sent) else { throw UploadError.stillProcessing }
+    guard case .receipt(let receipt) = try confirmation(status, text, sent: sent) else {
+      throw UploadError.stillProcessing
+    }
     return receipt
   }
 
