@@ -140,6 +140,49 @@ def test_a_wrong_password_is_tried_once_and_pauses_a_watcher(disk, watch, tmp_pa
     assert disk.wrong == 3
 
 
+# MARK: Public links
+
+
+@pytest.fixture(params=["share", "drop"])
+def link(request):
+    with NextcloudStub(link=request.param) as stub:
+        yield stub
+
+
+@pytest.fixture
+def send_to(program, file):
+    return lambda link, *arguments, **options: program.run("send", file, "--webdav", link.url, *arguments, **{"retries": 2, **options})
+
+
+@pytest.mark.parametrize("size", [5, SIZE])
+def test_a_public_link_gets_recordings_of_any_size_in_chunks(link, send_to, file, size):
+    file.write_bytes(file.read_bytes()[:size])
+    result = send_to(link, "--digest", "--json").check()
+    assert arrived(link, file) and len(link.chunks()) == (3 if size == SIZE else 1) and result.outcome["checksum_verified"]
+    assert "already delivered" in send_to(link).check().out
+
+
+def test_a_kill_costs_a_public_link_only_the_chunk_in_flight(link, program, killed_by, send_to, file):
+    killed_by(link, is_chunk(2), "send", file, "--webdav", link.url)
+    send_to(link).check()
+    assert arrived(link, file) and link.chunks() == CHUNKS[1:]
+
+
+def test_a_file_drop_does_not_say_whether_a_lost_join_was_made(program, killed_by, send_to, file):
+    with NextcloudStub(link="drop") as drop:
+        killed_by(drop, is_join, "send", file, "--webdav", drop.url)
+        wait_until(lambda: drop.files)
+        assert send_to(drop).code == 16 and send_to(drop).code == 16 and arrived(drop, file)
+        program.run("resume", only_record(program).id, retries=2).check()
+        assert sorted(drop.files) == ["a (2).wav", "a.wav"]
+
+
+def test_doctor_leaves_nothing_in_a_file_drop(link, program):
+    result = program.run("doctor", "--webdav", link.url, "--json").check()
+    found = {event["check"]: event["result"] for event in result.events if event["event"] == "check"}
+    assert found["test-object"] == ("ok" if link.link == "share" else "not_examined") and not link.files, result
+
+
 # MARK: The other commands
 
 

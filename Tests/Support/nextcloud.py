@@ -14,6 +14,8 @@ from xml.sax.saxutils import escape
 from stub import Handler, Stub
 
 USER, PASSWORD = "ann", "app-hush-5ec2e7"
+TOKEN = "5ec2e7AbCdEfGhI"
+"""Of a public link."""
 LEAST_CHUNK = 5_000_000
 ATTEMPTS = 11
 """So many wrong passwords lock an address out."""
@@ -44,8 +46,9 @@ class NextcloudStub(Stub):
     """`files` and `directories` by their paths below the user's; `uploads` by name; `requests`: methods and paths. `before`: called with each
     request, before anything is done about it."""
 
-    def __init__(self, kind: str = "disk", base: str = ""):
-        self.kind, self.base = kind, base
+    def __init__(self, kind: str = "disk", base: str = "", link: str | None = None):
+        """- link: it is reached by a public link, which is a "share" (read and write) or a "drop"."""
+        self.kind, self.base, self.link = kind, base, link
         self.files: dict[str, File] = {}
         self.directories = {""}
         self.uploads: dict[str, Upload] = {}
@@ -60,7 +63,9 @@ class NextcloudStub(Stub):
         self.before = lambda request: None
         self.joining = threading.Lock()
         super().__init__(_Handler)
-        self.url += f"{base}/remote.php/dav/files/{USER}/"
+        self.root = base + ("/public.php/dav/" if link else "/remote.php/dav/")
+        self.user = TOKEN if link else USER
+        self.url += f"{self.root}files/{self.user}/"
 
     def methods(self) -> list[str]:
         return [method for method, _ in self.requests]
@@ -116,6 +121,8 @@ class _Handler(Handler):
             raise Refusal(503, r"OCA\DAV\Connector\Sabre\Exception\ServerMaintenanceMode", "System is in maintenance mode.")
         if stub.wrong >= ATTEMPTS:
             raise Refusal(429, r"OCA\DAV\Connector\Sabre\Exception\TooManyRequests", "")
+        if stub.link:
+            return
         expected = "Basic " + base64.b64encode(f"{USER}:{stub.password}".encode()).decode()
         if self.headers["Authorization"] != expected:
             stub.wrong += 1
@@ -133,12 +140,12 @@ class _Handler(Handler):
 
     def _place(self, path: str) -> tuple[str, str]:
         """`files` or `uploads`, and the path below the user's."""
-        prefix = self.stub.base + "/remote.php/dav/"
+        prefix = self.stub.root
         if not path.startswith(prefix):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", "File not found")
         kind, _, rest = path[len(prefix):].partition("/")
         user, _, name = rest.partition("/")
-        if user != USER:
+        if user != self.stub.user:
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"Principal with name {user} not found")
         if kind == "uploads" and not self.stub.takes_chunks or kind not in ("files", "uploads"):
             raise Refusal(404, r"Sabre\DAV\Exception\NotFound", f"File not found: {kind}")
@@ -146,6 +153,8 @@ class _Handler(Handler):
 
     def _dispatch(self):
         kind, name = self._place(unquote(urlsplit(self.path).path))
+        if self.stub.link == "drop" and kind == "files" and self.command not in ("PUT", "MKCOL", "MOVE"):
+            raise Refusal(405, r"Sabre\DAV\Exception\MethodNotAllowed", "Only PUT, MKCOL and MOVE are allowed on files drop")
         return getattr(self, f"_{self.command.lower()}_{kind}")(name)
 
     # MARK: Files
@@ -195,6 +204,9 @@ class _Handler(Handler):
     def _put_files(self, name):
         stub = self.stub
         self._check_name(name)
+        if stub.link == "drop":
+            stub.files[self._free(name)] = File(self._body())
+            return 201, [("ETag", '"5ec2e7"')], b""
         self._require_parent(name, 404)
         existed = name in stub.files
         if existed and self.headers["If-None-Match"] == "*":
@@ -229,12 +241,20 @@ class _Handler(Handler):
             raise self._missing(name)
         return 204, [("OC-Checksum", "SHA256:" + hashlib.sha256(stub.files[name].content).hexdigest())], b""
 
+    def _free(self, name):
+        """A file drop never replaces anything, and does not say which name it has given."""
+        stem, dot, ending = name.rpartition(".")
+        names = [name, *(f"{stem} ({number}){dot}{ending}" for number in range(2, 9))]
+        return next(one for one in names if one not in self.stub.files)
+
     def _target(self):
         if self.headers["Destination"] is None:
             raise Refusal(500, "TypeError", "Sabre")
         kind, target = self._place(unquote(urlsplit(self.headers["Destination"]).path))
         if kind != "files":
             raise Refusal(403, r"Sabre\DAV\Exception\Forbidden", "")
+        if self.stub.link == "drop":
+            return self._free(target)
         if self.headers["Overwrite"] == "F" and (target in self.stub.files or self.headers["If-None-Match"] == "*"):
             raise Refusal(412, r"Sabre\DAV\Exception\PreconditionFailed", "The destination node already exists, and the overwrite header is set to false")
         if target in self.stub.directories:

@@ -66,7 +66,7 @@ package final class TestObject {
     givenRegion = region ?? ""
     if let region {
       s3 = S3Dialog(region: region)
-    } else if !isForWebDAV {
+    } else if !isForWebDAV || target.inNextcloud?.isPublic ?? false {
       activity = .asking
     }
   }
@@ -91,6 +91,8 @@ package final class TestObject {
   package func next() -> Step {
     var request = HTTPRequest(method: "DELETE", target: place)
     switch activity {
+    // A file drop shows nothing, and removes nothing.
+    case .asking where isForWebDAV: request = MultiStatus.request(about: place, depth: "0")
     case .asking, .removing: break
     case .putting, .replacing:
       mayBeThere = true

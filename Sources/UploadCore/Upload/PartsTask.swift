@@ -686,7 +686,7 @@ struct PartsTask: Sendable {
         return
       }
       // It may have been joined, and nobody can see it.
-      guard !isComplete else { throw .unconfirmed(status: 404) }
+      if isComplete { throw dialect.mayMakeCopies ? .mayBeStored(.uploadLost) : .unconfirmed(status: 404) }
       try startOver()
     }
   }

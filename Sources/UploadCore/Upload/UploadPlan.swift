@@ -99,8 +99,13 @@ package struct UploadPlan: Sendable {
   /// Whether it is sent in parts that the server joins.
   package var sendsParts: Bool {
     guard request.joinsParts else { return false }
-    if isGrowing || previous.parts?.areGrowing ?? false { return true }
+    if isGrowing || previous.parts?.areGrowing ?? false || isForPublicLink { return true }
     return size >= Limits.partsFrom && (!request.isForTus || connections > 1 && maySendUploadsAsParts)
+  }
+
+  /// Whether it goes to a public link of a Nextcloud, of which a file drop would keep what a cut PUT leaves.
+  private var isForPublicLink: Bool {
+    if case .webDAV(let target, _) = request.destination { target.inNextcloud?.isPublic ?? false } else { false }
   }
 
   /// Whether a finished recording may be sent as uploads of a tus server that joins them. Without a record, nobody would know what to remove.

@@ -209,7 +209,7 @@ public struct UploadRequest: Sendable {
   package var joinsParts: Bool { destination.joinsParts && !(isForGigHive && uploadProtocol == .multipart) }
 
   /// Whether an upload on a tus server is created for it.
-  var isForTus: Bool {
+  package var isForTus: Bool {
     switch destination {
     case .gigHive, .tus: true
     case .multipart, .tusUpload, .put, .s3, .webDAV: false

@@ -175,6 +175,8 @@ struct WebDAVTask: Sendable {
         throw .objectExists(status: 412)
       }
       state = .comparing(sha256: theirs)
+    // A file drop of a Nextcloud that joins no chunks for it.
+    case 405 where answer.davMessage != nil: throw answer.davRefusal
     // Some servers do not answer HEAD. The MOVE replaces nothing either.
     case 404, 405, 409, 410, 501: begin()
     default: throw answer.davRefusal

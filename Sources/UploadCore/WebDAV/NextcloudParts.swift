@@ -5,8 +5,7 @@
 /// at least 5 MB in each part but the last one, and stores a short file without a word if one is missing. Neither checks what a part contains.
 struct NextcloudParts: Sendable {
   private let target: TargetURI
-  /// The directory of the user's uploads.
-  private let uploads: TargetURI
+  private let place: NextcloudPlace
   /// What is made if it is missing, if anything.
   let directories: DirectoryMaker?
   private let size: Int64
@@ -19,7 +18,7 @@ struct NextcloudParts: Sendable {
   /// - Returns: nil if the URL is not one of a Nextcloud.
   init?(_ plan: UploadPlan) {
     guard let place = plan.request.base.inNextcloud else { return nil }
-    (target, uploads) = (plan.request.base, place.uploads)
+    (target, self.place) = (plan.request.base, place)
     directories = DirectoryMaker(place.directories)
     size = plan.size
     mayReplace = plan.request.mayReplace
@@ -28,7 +27,7 @@ struct NextcloudParts: Sendable {
     provesServer = plan.provesServer
   }
 
-  func location(of token: String) -> TargetURI { uploads.appending(NextcloudParts.prefix + token) }
+  func location(of token: String) -> TargetURI { place.uploads.appending(NextcloudParts.prefix + token) }
 
   fileprivate static let prefix = "gighive-upload-"
 
@@ -36,6 +35,8 @@ struct NextcloudParts: Sendable {
 
   /// Without it, the server on an object store takes the upload for one on a disk.
   private var destination: Field { Field("Destination", target.absoluteForm) }
+
+  var mayMakeCopies: Bool { place.isPublic }
 
   // MARK: Requests
 
@@ -86,6 +87,8 @@ struct NextcloudParts: Sendable {
   }
 
   func found(_ answer: Answer, size: Int64) throws(UploadError) -> PartsDialect.Found {
+    // A file drop shows nothing.
+    if place.isPublic, answer.status == 405, answer.davMessage != nil { return .hidden }
     guard let files = try files(in: answer) else { return .nothing }
     guard let file = files.first else { throw .notFromServer(status: 207) }
     // The modification time is what this upload sets. That the upload is gone would prove nothing, because the server drops old ones.
@@ -161,20 +164,34 @@ extension UploadPlan {
   fileprivate var nextcloudTime: Int64 { max(1, modifiedSeconds) }
 }
 
+/// Where a file is in a Nextcloud or ownCloud.
+struct NextcloudPlace: Sendable {
+  /// The directory of the uploads of the user, or of the public link.
+  let uploads: TargetURI
+  /// The file's directories below that of the user or the link, from the innermost.
+  let directories: [TargetURI]
+  /// Whether everybody who knows a link may send there. A file drop is such a link: it shows nothing, and gives a second file of the same name
+  /// another one.
+  let isPublic: Bool
+}
+
 extension TargetURI {
-  /// Where a file is in a Nextcloud or ownCloud: its directories below that of the user, from the innermost, and the directory of the user's
-  /// uploads; nil for other URLs.
-  var inNextcloud: (uploads: TargetURI, directories: [TargetURI])? {
+  /// nil for the URLs of other servers.
+  var inNextcloud: NextcloudPlace? {
+    place(below: "/remote.php/dav/", isPublic: false) ?? place(below: "/public.php/dav/", isPublic: true)
+  }
+
+  private func place(below root: String, isPublic: Bool) -> NextcloudPlace? {
     let path = Array(withoutQuery.requestTarget.utf8)
-    let files = Array("/remote.php/dav/files/".utf8)
+    let files = Array((root + "files/").utf8)
     guard let start = path.indices.first(where: { path[$0...].starts(with: files) }) else { return nil }
     let user = path[(start + files.count)...].prefix { $0 != ASCII.slash }
     guard !user.isEmpty, path.count > user.endIndex + 1, path.last != ASCII.slash else { return nil }
-    let base = path[..<start] + Array("/remote.php/dav/uploads/".utf8) + user
+    let base = path[..<start] + Array((root + "uploads/").utf8) + user
     let rootLength = user.endIndex + 1
-    return (
-      with(requestTarget: base[...]), directories.filter { $0.requestTarget.utf8.count > rootLength }
-    )
+    return NextcloudPlace(
+      uploads: with(requestTarget: base[...]),
+      directories: directories.filter { $0.requestTarget.utf8.count > rootLength }, isPublic: isPublic)
   }
 
   /// Whether it is that of the parts of a file in a Nextcloud.

@@ -182,8 +182,8 @@ extension LockedRecord {
       // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
       guard request.upload != nil, request.isChosen else { throw .uncertain(upload: previous.id) }
       if let changed { throw changed }
-      // What was to be joined can be joined again.
-      if !(previous.unfinished?.isGrowing ?? false) { previous.unfinished?.forget() }
+      // What was to be joined on a tus server can be joined again.
+      if !(previous.unfinished?.isGrowing ?? false && request.isForTus) { previous.unfinished?.forget() }
     }
     let temporary =
       request.isForWebDAV || request.isForS3 ? previous.remote?.url ?? previous.unfinished?.formerURL : nil

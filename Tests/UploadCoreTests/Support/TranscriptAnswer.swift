@@ -171,6 +171,7 @@ struct TranscriptAnswer {
     case "$begun": return "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
     case "$joined": return "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
     case "$no-such-upload": return "<Error><Code>NoSuchUpload</Code></Error>"
+    case "$drop": return sabre("MethodNotAllowed", "Only PUT, MKCOL and MOVE are allowed on files drop")
     case "$missing": return sabre("NotFound", "File with name //set.wav could not be located")
     case "$exists": return sabre("MethodNotAllowed", "The resource you tried to create already exists")
     case "$precondition": return sabre("PreconditionFailed", "The destination node already exists")
