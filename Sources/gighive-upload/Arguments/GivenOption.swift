@@ -113,11 +113,10 @@ extension GivenOption {
       return field
     } catch {
       if case .secret(let name) = error {
-        throw UsageError(
-          "--header: " + name + " holds a secret, and other users can see command lines; use --header-file FILE."
-        )
+        let danger = place == nil ? ", and other users can see command lines" : ""
+        throw UsageError(label + ": " + name + " holds a secret" + danger + "; put it in a file, and use header-file.")
       }
-      throw UsageError("--header: " + error.message)
+      throw UsageError(label + ": " + error.message)
     }
   }
 

@@ -27,7 +27,8 @@ enum Send {
     _ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation
   ) throws(UsageError) {
     if case .move(let target)? = arguments.template.afterDelivery.removal, !Batch.isDirectory(target) {
-      let problem = "--after: " + PrintableText.line(target.text) + " is not a directory."
+      let label = arguments.options.last { $0.option == .after }?.label ?? "--after"
+      let problem = label + ": " + PrintableText.line(target.text) + " is not a directory."
       // A watcher delivers nevertheless: its drive may come back.
       guard arguments.common.asksWatcher else { throw UsageError(problem) }
       report.warn(problem + " Recordings stay where they are until it is one.")
