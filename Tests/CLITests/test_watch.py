@@ -266,6 +266,8 @@ def test_the_state_directory_is_not_watched(run, rec):
     for state in (rec, rec / "state"):
         result = run("watch", "rec", "--server", "http://h", "--label", "x", "--state-dir", state)
         assert result.code == 2 and "state directory" in result.err, result
+    beside = f"{rec}/../state"
+    run("watch", "rec", "--once", "--server", "http://h", "--label", "x", "--state-dir", beside).check()
 
 
 @pytest.mark.long

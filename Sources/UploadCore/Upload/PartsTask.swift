@@ -196,7 +196,7 @@ struct PartsTask: Sendable {
   }
 
   /// Whether the server does not join parts.
-  var isUnsupported: Bool { if case .unsupported = state { true } else { false } }
+  var joinsNothing: Bool { if case .unsupported = state { true } else { false } }
 
   /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool {

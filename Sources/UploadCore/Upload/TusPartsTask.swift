@@ -116,7 +116,7 @@ struct TusPartsTask: Sendable {
   var awaitsOutcome: Bool { progress > size }
 
   /// Whether the server does not join parts.
-  var isUnsupported: Bool {
+  var joinsNothing: Bool {
     guard case .unsupported = state else { return false }
     return plan.previous.location == nil && plan.superseded == nil
   }

@@ -52,7 +52,7 @@ package struct UploadMachine: Sendable {
   package var readsUnknown: Bool { task.readsUnknown }
 
   /// Whether the server does not join parts, so that a recording is sent when it has ended.
-  package var joinsNothing: Bool { task.isUnsupported }
+  package var joinsNothing: Bool { task.joinsNothing }
 
   /// Whether the server has had everything, and only the outcome is missing.
   package var awaitsOutcome: Bool { task.awaitsOutcome }

@@ -81,10 +81,10 @@ enum UploadTask: Sendable {
   }
 
   /// Whether the server does not join parts, so that a recording is sent when it has ended.
-  var isUnsupported: Bool {
+  var joinsNothing: Bool {
     switch self {
-    case .parts(let task): task.isUnsupported
-    case .tusParts(let task): task.isUnsupported
+    case .parts(let task): task.joinsNothing
+    case .tusParts(let task): task.joinsNothing
     default: false
     }
   }

@@ -54,7 +54,7 @@ final class WatchOnce {
   private static func isShared(_ directory: LocalPath, _ other: LocalPath) -> Bool {
     var status = shim_file_status()
     guard shim_stat(directory.cName, &status) == 0 else { return false }
-    return WatchedDirectory.contains(other.withoutLinks ?? other, status)
+    return WatchedDirectory.contains(other, status)
   }
 
   private func preview(_ group: WatchArguments) throws(UsageError) {

@@ -101,7 +101,8 @@ final class WatchedDirectory {
 
   /// Whether a path is a directory, or below it; as far as the path exists.
   static func contains(_ path: LocalPath, _ directory: shim_file_status) -> Bool {
-    var path = path
+    // The one above "a/.." is not "a".
+    var path = path.withoutLinks ?? path.directory.withoutLinks?.appendingName(path.name.bytes) ?? path
     while true {
       var status = shim_file_status()
       if shim_stat(path.cName, &status) == 0, status.device == directory.device,
