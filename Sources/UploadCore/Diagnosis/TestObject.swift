@@ -5,6 +5,8 @@
 ///                        │  ▲        ▲  ├─▶ (S3) replacing ──▶ opening ──▶ listing ──▶ closing ─────▲
 ///               (WebDAV) ▼  │        │  └─▶ (Nextcloud) ─────▶ opening ──────────────▶ closing ─────┘
 ///     a directory is missing      moving
+///
+/// Public links of a Nextcloud are asked first, too.
 package final class TestObject {
   package enum Step: Sendable {
     case ask(HTTPRequest)
@@ -12,7 +14,7 @@ package final class TestObject {
   }
 
   private enum Activity {
-    /// Whether the server removes objects. One that takes PUT may do nothing else.
+    /// Whether the server removes objects, or shows that a name is free. One that takes PUT may do nothing else, nor does a file drop.
     case asking
     case putting
     /// From the hidden name of an upload in progress to its own.
@@ -91,7 +93,6 @@ package final class TestObject {
   package func next() -> Step {
     var request = HTTPRequest(method: "DELETE", target: place)
     switch activity {
-    // A file drop shows nothing, and removes nothing.
     case .asking where isForWebDAV: request = MultiStatus.request(about: place, depth: "0")
     case .asking, .removing: break
     case .putting, .replacing:

@@ -310,9 +310,9 @@ struct PartsTask: Sendable {
     state = .aborting(location, before: error)
   }
 
-  /// - Returns: whether an upload was being ended.
+  /// - Returns: whether an upload was being ended that is not needed. To send again what this process has sent could happen endlessly.
   mutating func leaveTidying() -> Bool {
-    guard case .aborting(let location, let error) = state else { return false }
+    guard case .aborting(let location, let error) = state, error != nil || !hasCreated else { return false }
     leaveAborted(location, error, isGone: false)
     return true
   }
@@ -765,7 +765,7 @@ struct PartsTask: Sendable {
   mutating func interrupted() {
     switch state {
     case .aborting where !isTidying: abortFailures += 1
-    case .aborting: _ = leaveTidying()
+    case .aborting(let location, let error): leaveAborted(location, error, isGone: false)
     case .joining: state = .checking(isLost: false)
     case .digesting(isJoined: false): sendNext()
     // The recorder may have rewritten it.

@@ -103,7 +103,7 @@ package struct UploadPlan: Sendable {
     return size >= Limits.partsFrom && (!request.isForTus || connections > 1 && maySendUploadsAsParts)
   }
 
-  /// Whether it goes to a public link of a Nextcloud, of which a file drop would keep what a cut PUT leaves.
+  /// Whether it goes to a public link of a Nextcloud. It may be a file drop, where nothing that has a temporary name can be found again.
   private var isForPublicLink: Bool {
     if case .webDAV(let target, _) = request.destination { target.inNextcloud?.isPublic ?? false } else { false }
   }

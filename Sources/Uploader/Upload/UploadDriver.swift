@@ -248,7 +248,7 @@ final class UploadDriver: Steppable {
           : "* no tus on this server; sending as multipart")
     case .warn(let warning):
       guard let source else { return }
-      shared.configuration.warnings?(warning.text(of: source.file.path))
+      shared.configuration.warnings?(composer.secrets.redacted(warning.text(of: source.file.path)))
     case .wait(let until):
       slot.rest()
       activity = .waiting(untilMilliseconds: until)
