@@ -28,7 +28,7 @@ def calls_on_names(program, arguments, *inject: str, also: str = "") -> tuple[in
     """The exit code, and each sync and each change of a name that succeeds, with the last file in it. `also`: another call."""
     log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
     wanted = ["fsync", "linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", *filter(None, [also])]
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=" + ",".join(wanted)]
+    trace = ["strace", "-f", "-y", "-qq", "-e", "signal=none", "-o", log, "-e", "trace=" + ",".join(wanted)]
     done = subprocess.run(
         [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
         capture_output=True, timeout=60)

@@ -26,7 +26,7 @@ def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[s
     program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
     log = program.state_home / "calls"
     arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
+    trace = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
     done = subprocess.run(
         [*trace, *arguments], env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
     return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)

@@ -65,7 +65,7 @@ def age(*files) -> None:
 def calls_of(program, directory, *arguments) -> int:
     """How many system calls a `send` makes, without those of which one serves many files: what a directory lists, and waiting."""
     log = directory.parent / "calls"
-    command = ["strace", "-f", "-qq", "-o", log, *program.command, "send", *arguments]
+    command = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *program.command, "send", *arguments]
     done = subprocess.run(command, env=program.environment(PASSWORD), cwd=directory, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     return len([line for line in log.read_text().splitlines() if not re.search(r" (poll|getdents64|brk|futex)\(| resumed>", line)])

@@ -65,7 +65,7 @@ def test_a_small_form_to_a_plain_endpoint_costs_two_syncs(hive, program, tmp_pat
     photos.mkdir()
     for number in range(40):
         (photos / f"{number}.jpg").write_bytes(os.urandom(1000))
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync"]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync"]
     command = [*trace, *program.command, "send", "-r", photos, "--multipart-url", hive().url + "/upload", "--progress=none"]
     done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and {record.phase for record in records(program)} == {"delivered"}, done
