@@ -159,7 +159,7 @@ def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
     def heal():
         server.stub.before = lambda request: None
     server.stub.before = before
-    kills, rewritten = record_among_kills(chance, recorder, send, server.stored, heal)
+    kills, rewritten = record_among_kills(chance, recorder, send, lambda: "a.wav" in server.stored(), heal)
     content = recorder.path.read_bytes()
     assert server.stored() == {"a.wav": content} and not server.parts()
     assert len(server.sent()) <= -(-len(content) // PART) + kills + lost + 2 * rewritten + 1
