@@ -20,12 +20,19 @@ class Recorder:
     def __init__(self, path):
         self.path = path
         self.file = path.open("wb", buffering=0)
+        self.appends = False
+
+    def write_page(self):
+        """An Ogg file is never written again."""
+        self.appends = True
+        self.file.write(b"OggS")
 
     def write(self, length):
         self.file.write(os.urandom(length))
 
     def rewrite(self, offset, length):
-        os.pwrite(self.file.fileno(), os.urandom(length), offset)
+        if not self.appends:
+            os.pwrite(self.file.fileno(), os.urandom(length), offset)
 
     def end(self):
         self.file.close()

@@ -73,13 +73,13 @@ package struct GrowingFile: Equatable, Sendable {
   /// How far its upload is.
   /// - Parameters:
   ///   - delivered: how much of it has arrived, in bytes.
+  ///   - isInOrder: whether that is its beginning. Otherwise, its first part is sent last.
   ///   - length: how much of it there is now, in bytes.
   package mutating func progress(
-    delivered: Int64, of length: Int64, nowMilliseconds now: Int64
+    delivered: Int64, isInOrder: Bool = false, of length: Int64, nowMilliseconds now: Int64
   ) -> UploadProgress {
     history.note(length, nowMilliseconds: now)
-    // The first part is sent last.
-    let offset = delivered == 0 ? 0 : delivered + Limits.partLength
+    let offset = delivered == 0 || isInOrder ? delivered : delivered + Limits.partLength
     return UploadProgress(
       // Callers divide by it.
       deliveredBytes: min(delivered, length), totalBytes: max(1, length),

@@ -76,6 +76,7 @@ extension UploadRecord {
         json.add("parts_sha256", .array(digests.map { .string($0) }))
         json.add("parts_step", Int64(parts.step))
       }
+      if parts.areInOrder { json.add("parts_in_order", true) }
       if !parts.begun.isEmpty { json.add("parts_begun", .array(parts.begun.map { .number(String($0)) })) }
     }
     if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
@@ -167,7 +168,7 @@ extension UploadRecord {
     "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
     "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "parts_step",
-    "parts_begun", "sidecar", "note", "context",
+    "parts_begun", "parts_in_order", "sidecar", "note", "context",
   ]
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {
@@ -201,7 +202,8 @@ extension UnfinishedUpload {
       parts = UploadedParts(
         token: token, length: length, tags: tags, digests: digests,
         step: json["parts_step"]?.integer.flatMap { Int(exactly: $0) },
-        begun: json["parts_begun"]?.elements.map { Int(clamping: $0.integer ?? 0) } ?? [], ofSize: size)
+        begun: json["parts_begun"]?.elements.map { Int(clamping: $0.integer ?? 0) } ?? [],
+        areInOrder: json["parts_in_order"] == .bool(true), ofSize: size)
     }
     if remote != nil {
       sent = SentPart(json, size: size)

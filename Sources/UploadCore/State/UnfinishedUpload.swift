@@ -86,6 +86,9 @@ package struct UnfinishedUpload: Equatable, Sendable {
       failure = nil
       remote = RemoteUpload(url: location, expires: expires, offset: size, isWhole: true)
     case .partsRemoved: parts = nil
+    case .partsCompared(let location):
+      remote = RemoteUpload(url: location, offset: parts?.total(in: size) ?? 0)
+      parts = nil
     case .uploaded:
       failure = nil
       remote?.offset = size
@@ -234,6 +237,8 @@ package enum RecordChange: Equatable, Sendable {
   case joined(location: String, expires: String?)
   /// It has nothing else of the recording any more.
   case partsRemoved
+  /// What was sent in order while the recording grew, to an upload at this URL, is what the file has. Its end is missing.
+  case partsCompared(location: String)
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -254,8 +259,8 @@ package enum RecordChange: Equatable, Sendable {
     case .mayBeStored, .notStored, .processing, .continued: false
     // The server lists the parts that it has, but not of what they were made.
     case .parts(let parts): parts.areGrowing
-    case .created, .moved, .lastByteNext, .joined, .partsRemoved, .uploaded, .forgotten, .disproved, .detours, .cookies,
-      .failedFullSends:
+    case .created, .moved, .lastByteNext, .joined, .partsRemoved, .partsCompared, .uploaded, .forgotten, .disproved,
+      .detours, .cookies, .failedFullSends:
       true
     }
   }
@@ -265,8 +270,8 @@ package enum RecordChange: Equatable, Sendable {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
     case .joined(let location, let expires): .joined(location: location, expires: expires.map { secrets.line($0) })
-    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved, .uploaded,
-      .forgotten, .disproved, .detours, .cookies, .failedFullSends:
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved, .partsCompared,
+      .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends:
       self
     }
   }

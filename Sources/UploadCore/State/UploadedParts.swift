@@ -13,6 +13,8 @@ package struct UploadedParts: Equatable, Sendable {
   package let step: Int
   /// The numbers of the parts of which the server may have only the beginning.
   package private(set) var begun: [Int] = []
+  /// Whether they are sent in their order, as one upload on a tus server that joins none.
+  package let areInOrder: Bool
 
   /// How long parts are, in bytes, if that makes no more of them than ``Limits/partCount``.
   package struct Lengths: Sendable {
@@ -25,7 +27,7 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// The parts of a recording of this size, in bytes.
   package init(token: String, ofSize size: Int64, _ lengths: Lengths = .s3) {
-    (self.token, step) = (token, Limits.growingPartsStep)
+    (self.token, step, areInOrder) = (token, Limits.growingPartsStep, false)
     func rounded(_ length: Int64) -> Int64 {
       (length + Limits.partLengthStep - 1) / Limits.partLengthStep * Limits.partLengthStep
     }
@@ -34,8 +36,9 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// The parts of a recording that grows, and whose size is not known: after each `step` parts, they are twice as long.
-  package init(growing token: String, step: Int = Limits.growingPartsStep) {
+  package init(growing token: String, step: Int = Limits.growingPartsStep, areInOrder: Bool = false) {
     (self.token, length, digests, self.step) = (token, Limits.partLength, [], step)
+    self.areInOrder = areInOrder
   }
 
   /// - Parameters:
@@ -44,13 +47,13 @@ package struct UploadedParts: Equatable, Sendable {
   /// - Returns: nil if no recording of this size, in bytes, has such parts.
   package init?(
     token: String, length: Int64, tags: [String], digests: [String]? = nil, step: Int? = nil, begun: [Int] = [],
-    ofSize size: Int64
+    areInOrder: Bool = false, ofSize size: Int64
   ) {
     guard !token.isEmpty, token.utf8.count <= Limits.partTagLength, length > 0, length <= Limits.s3ObjectLength,
       tags.allSatisfy({ $0.isEmpty || UploadedParts.isTag($0, isPath: step == Limits.growingUploadsStep) })
     else { return nil }
     (self.token, self.length, self.tags, self.digests) = (token, length, tags, digests)
-    (self.step, self.begun) = (step ?? Limits.growingPartsStep, begun)
+    (self.step, self.begun, self.areInOrder) = (step ?? Limits.growingPartsStep, begun, areInOrder)
     if let digests {
       // The recording has grown since the record said how large it is.
       guard (1...Limits.growingPartsStep).contains(self.step), length == Limits.partLength,
@@ -59,7 +62,7 @@ package struct UploadedParts: Equatable, Sendable {
         begun.count <= tags.count, begun.allSatisfy({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty })
       else { return nil }
     } else {
-      guard step == nil, begun.isEmpty, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
+      guard step == nil, begun.isEmpty, !areInOrder, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
       else { return nil }
     }
   }
@@ -81,7 +84,8 @@ package struct UploadedParts: Equatable, Sendable {
   /// The URLs of those that are uploads of their own on a tus server; none of others.
   package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
     guard areGrowing, step == Limits.growingUploadsStep else { return [] }
-    return tags.compactMap { $0.isEmpty ? nil : try? endpoint.resolving($0) }
+    let uploads = tags.compactMap { $0.isEmpty ? nil : try? endpoint.resolving($0) }
+    return areInOrder ? Array(uploads.prefix(1)) : uploads
   }
 
   /// Whether they are sent while the recording grows.
@@ -130,7 +134,7 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// The same with the first part of a recording that grows last: recorders write the head again when they close a file.
   package func nextMissing(in size: Int64, besides others: [Int] = []) -> Int? {
-    guard areGrowing else { return firstMissing(in: size, besides: others) }
+    guard areGrowing, !areInOrder else { return firstMissing(in: size, besides: others) }
     if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) && !others.contains($0 + 1) }) {
       return index + 1
     }

@@ -77,21 +77,24 @@ package struct TusUpload: Sendable {
   /// The upload to make.
   struct Plan: Sendable {
     let endpoint: TargetURI
-    /// The file's size in bytes, or that of the part.
-    let length: Int64
+    /// The file's size in bytes, or that of the part; of a recording that grows, how much of it is sent now.
+    var length: Int64
     /// The value of Upload-Metadata.
     let metadata: String
     let options: Options
     /// Where the part begins that the server joins with others later (the concatenation extension), in bytes; nil for a whole file.
     var partOffset: Int64?
+    /// Whether the whole recording is sent in order while it grows, so that its length is not known yet.
+    var isGrowing = false
 
     /// - Parameter offset: in the upload, in bytes.
     func body(from offset: Int64, length: Int64) -> RequestBody {
-      RequestBody(fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil)
+      RequestBody(
+        fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil || isGrowing)
     }
   }
 
-  let plan: Plan
+  private(set) var plan: Plan
   package internal(set) var state: State
   package internal(set) var offer = TusCapabilities()
   /// The server's Upload-Expires, verbatim.
@@ -154,6 +157,27 @@ package struct TusUpload: Sendable {
     disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : length)
     self.offer = offer
     sizing.forbidPipelining()
+  }
+
+  /// A recording that grows, on a server that joins no parts.
+  /// - Parameters:
+  ///   - end: how much of it is sent now, in bytes.
+  ///   - location: nil for a new one.
+  init(
+    growingTo end: Int64, at endpoint: TargetURI, _ metadata: [FormField], location: TargetURI?,
+    _ offer: TusCapabilities, _ options: Options
+  ) throws(TusError) {
+    self.init(partOf: endpoint, offset: 0, length: end, location: location, offer, options, after: nil)
+    plan = Plan(endpoint: endpoint, length: end, metadata: try TusFields.metadata(metadata), options: options)
+    plan.isGrowing = true
+  }
+
+  /// The recording has grown: this much of it is sent now, in bytes.
+  mutating func grow(to end: Int64) {
+    if case .complete(let location) = state {
+      state = .sending(location, confirmed: plan.length, next: plan.length)
+    }
+    plan.length = end
   }
 
   /// The upload's URL, once it is created.
@@ -222,7 +246,8 @@ package struct TusUpload: Sendable {
     var contentLength: Int64 = 0
     // A checksum is only sent with PATCH, because it must be known beforehand. The content never includes the last byte: if
     // the response is lost, the server must not have a complete upload with an unknown URL.
-    if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !declaresLength {
+    if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !declaresLength, !plan.isGrowing
+    {
       contentLength = min(plan.length - 1, Limits.creationUploadLength)
       // Some servers want equal parts.
       if let chunkLength = plan.options.chunkLength { contentLength = chunkLength <= contentLength ? chunkLength : 0 }
@@ -237,7 +262,7 @@ package struct TusUpload: Sendable {
 
   private func emptyCreation() -> HTTPRequest {
     var fields = [TusFields.resumable]
-    let defers = offer.defersLength && plan.options.defersLength
+    let defers = offer.defersLength && plan.options.defersLength || plan.isGrowing
     fields.append(defers ? Field("Upload-Defer-Length", "1") : Field("Upload-Length", String(plan.length)))
     if !plan.metadata.isEmpty { fields.append(Field("Upload-Metadata", plan.metadata)) }
     if plan.partOffset != nil { fields.append(TusFields.partial) }
@@ -549,9 +574,10 @@ extension TusUpload {
     let unused = unused
     self.unused = nil
     unusableLocation = nil
-    declaresLength = fields.first("Upload-Defer-Length") == "1"
+    let isDeferred = fields.first("Upload-Defer-Length") == "1"
+    declaresLength = isDeferred && !plan.isGrowing
     // An upload of another length belongs to another file, unless the server counts with fewer bits.
-    if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
+    if !isDeferred, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
       if stated == plan.length & 0x7FFF_FFFF || stated == plan.length & 0xFFFF_FFFF {
         throw .lengthTruncated(length: plan.length, stated: stated)
       }

@@ -13,6 +13,11 @@
 ///
 /// A finished recording is sent in this way, too, if several connections are wanted: they send parts that this task lends (``PartTask``). What
 /// they have not sent yet is waited for (`awaitingLent`) before the parts are compared or joined.
+///
+/// A server that joins none gets a recording to which its recorder only appends as one upload of unknown length (creation-defer-length), in order.
+/// What was sent of it is compared in the same parts, and ``TusTask`` continues it with the end:
+///
+///     asking ──▶ matching ──▶ sent
 struct TusPartsTask: Sendable {
   private enum State: Sendable {
     /// What the server supports.
@@ -38,6 +43,8 @@ struct TusPartsTask: Sendable {
     case removing([TargetURI], then: Continuation)
     /// The server has the whole recording, in one upload at this URL, or nothing of it.
     case whole(TargetURI?)
+    /// The server has the beginning of the recording, in one upload at this URL.
+    case sent(TargetURI)
     case failing(UploadError)
   }
 
@@ -101,16 +108,24 @@ struct TusPartsTask: Sendable {
   var progress: Int64 {
     switch state {
     case .asking, .unsupported, .growing, .ended, .locating, .awaitingLent, .matching, .removing, .failing,
-      .whole(nil):
+      .whole(nil), .sent:
       parts.total(in: size)
     case .hashing(let number), .sending(let number, _):
-      parts.total(in: size) + (location(of: number).map { $0 == part?.location ? part?.progress ?? 0 : 0 } ?? 0)
+      parts.total(in: size) + (location(of: number).map { $0 == part?.location ? partProgress : 0 } ?? 0)
     case .examiningFile, .joining: size + 1
     case .whole: size + 2
     }
   }
 
+  /// How much the server has of the part that is sent, in bytes.
+  private var partProgress: Int64 {
+    guard let part else { return 0 }
+    return parts.areInOrder ? max(0, part.progress - parts.total(in: size)) : part.progress
+  }
+
   var lastOffset: Int64 { parts.total(in: size) }
+
+  var isInOrder: Bool { parts.areInOrder }
 
   /// Whether the server has had everything, and only the outcome is missing.
   var awaitsOutcome: Bool { progress > size }
@@ -152,7 +167,9 @@ struct TusPartsTask: Sendable {
     switch state {
     case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
     case .unsupported: return .awaitGrowth(to: .max)
-    case .growing(let number): return .awaitGrowth(to: parts.grownSize(for: number, lag: plan.request.live?.lag ?? 0))
+    // The last byte is sent with the length.
+    case .growing(let number):
+      return .awaitGrowth(to: parts.grownSize(for: number, lag: max(plan.request.live?.lag ?? 0, 1)))
     case .ended: return .finished(.ended)
     case .locating(let number):
       guard let location = location(of: number) else { throw .internalError("a part without a URL") }
@@ -168,7 +185,9 @@ struct TusPartsTask: Sendable {
     case .removing(let uploads, _):
       return .ask(TusUpload.termination(of: uploads[0], overridesMethod: overridesMethod))
     case .failing(let error): throw error
-    case .whole(let location): return .sendWhole(location, resumedFrom: location == nil ? nil : resumedFrom)
+    case .whole(let location):
+      return .sendWhole(location, isUploaded: location != nil, resumedFrom: location == nil ? nil : resumedFrom)
+    case .sent(let location): return .sendWhole(location, isUploaded: false, resumedFrom: resumedFrom)
     }
   }
 
@@ -194,7 +213,7 @@ struct TusPartsTask: Sendable {
     if !lent.isEmpty, number == nil || !areMatched && number == 1 {
       state = .awaitingLent
     } else if plan.isGrowing {
-      state = .growing(number == 1 ? nil : number)
+      state = .growing(number == 1 && !parts.areInOrder ? nil : number)
     } else if !areMatched, number ?? 1 == 1 {
       state = .matching(1)
     } else if let number {
@@ -214,7 +233,10 @@ struct TusPartsTask: Sendable {
   }
 
   private mutating func matched(_ number: Int) {
-    if number < parts.count(in: size) {
+    if parts.areInOrder, number == parts.tags.count, let location = location(of: 1) {
+      pending.append(.save(.partsCompared(location: location.text)))
+      state = .sent(location)
+    } else if number < parts.count(in: size) {
       state = .matching(number + 1)
     } else {
       areMatched = true
@@ -276,7 +298,7 @@ struct TusPartsTask: Sendable {
   /// The server has nothing of it.
   private mutating func leave() {
     guard hasUpload else { return }
-    parts = UploadedParts(growing: parts.token, step: parts.step)
+    parts = UploadedParts(growing: parts.token, step: parts.step, areInOrder: parts.areInOrder)
     pending.append(.save(.forgotten))
   }
 
@@ -288,15 +310,15 @@ struct TusPartsTask: Sendable {
 
   // MARK: Hashes
 
-  mutating func hashed(_ result: HashResult) {
+  mutating func hashed(_ result: HashResult) throws(UploadError) {
     guard case .range(let checksum, let changed) = result else { return }
     switch state {
-    case .hashing(let number): send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
+    case .hashing(let number): try send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
     case .sending: part?.setChecksum(ofNextPatch: checksum)
     case .matching(let number):
       let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
       if !isSame, let location = location(of: number) {
-        remove([location], then: .match(number))
+        remove([location], then: parts.areInOrder ? .leave : .match(number))
       } else {
         matched(number)
       }
@@ -311,13 +333,35 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  private mutating func send(_ number: Int, sha256: String) {
+  private mutating func send(_ number: Int, sha256: String) throws(UploadError) {
+    if parts.areInOrder { return try sendInOrder(number, sha256: sha256) }
     let location = location(of: number)
     if let location, parts.sha256(of: number) != sha256 {
       // The recorder has rewritten what was sent.
       return remove([location], then: .send(number))
     }
     if location == nil || part?.location != location { part = upload(of: number, at: location) }
+    state = .sending(number, sha256: sha256)
+  }
+
+  /// The record knows what is sent before the server has it: nothing else shows later whether the recorder has rewritten it.
+  private mutating func sendInOrder(_ number: Int, sha256: String) throws(UploadError) {
+    let (offset, length) = parts.range(of: number, in: size)
+    let location = location(of: 1)
+    if let location, let sent = parts.sha256(of: number), sent != sha256 { return remove([location], then: .leave) }
+    if part == nil || part?.location != location {
+      var options = plan.request.tusOptions
+      options.overridesMethod = overridesMethod
+      do throws(TusError) {
+        part = try TusUpload(
+          growingTo: offset + length, at: endpoint, plan.request.metadata, location: location, offer, options)
+      } catch { throw .tus(error) }
+    }
+    part?.grow(to: offset + length)
+    if location != nil, parts.tag(of: number) == nil {
+      parts.set(parts.tag(of: 1), of: number, sha256: sha256, isWhole: false)
+      pending.append(.save(.parts(parts)))
+    }
     state = .sending(number, sha256: sha256)
   }
 
@@ -385,7 +429,7 @@ struct TusPartsTask: Sendable {
         removalFailures = 0
         remove(Array(uploads.dropFirst()), then: continuation)
       }
-    case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .failing:
+    case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .sent, .failing:
       break
     }
   }
@@ -394,13 +438,29 @@ struct TusPartsTask: Sendable {
     if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
       throw answer.refusal
     }
-    guard answer.isSuccess, let offer = (try? TusCapabilities(answer.fields)) ?? nil, offer.concatenates else {
+    guard answer.isSuccess, let offer = (try? TusCapabilities(answer.fields)) ?? nil,
+      offer.concatenates || mayBeInOrder(offer)
+    else {
       // Only the server itself says that its parts are of no use any more.
       guard answer.fields.haveTusProof || !hasUpload else { throw .notFromServer(status: answer.status) }
       return remove(uploads, then: .leave)
     }
     self.offer = offer
-    locate(after: 0)
+    if !parts.areInOrder {
+      locate(after: 0)
+    } else if plan.isGrowing {
+      sendNext()
+    } else {
+      state = hasUpload ? .matching(1) : .whole(nil)
+    }
+  }
+
+  /// Whether the recording is sent in order, as one upload.
+  private mutating func mayBeInOrder(_ offer: TusCapabilities) -> Bool {
+    if !hasUpload, plan.isGrowing, plan.isAppended, offer.defersLength {
+      parts = UploadedParts(growing: parts.token, step: parts.step, areInOrder: true)
+    }
+    return parts.areInOrder
   }
 
   private mutating func receiveOffset(_ answer: Answer, _ number: Int) throws(UploadError) {
@@ -437,17 +497,28 @@ struct TusPartsTask: Sendable {
       parts.set(tag, of: number, sha256: sha256)
       pending.append(.save(.parts(parts)))
       sendNext()
+    case .gone where parts.areInOrder: try beginAnew()
     case .gone:
       self.part = nil
       forget(number)
       state = .hashing(number)
       // It could happen endlessly.
       throw .uploadLost
+    // The server has lost some of it.
+    case .sending(_, let confirmed, _) where parts.areInOrder && confirmed < parts.total(in: size): try beginAnew()
     default:
       guard let tag, tag != parts.tag(of: number) else { return }
       parts.set(tag, of: number, sha256: sha256, isWhole: false)
       pending.append(.save(.parts(parts)))
     }
+  }
+
+  /// The server has lost what was sent in order.
+  private mutating func beginAnew() throws(UploadError) {
+    part = nil
+    leave()
+    state = .hashing(1)
+    throw .uploadLost
   }
 
   private mutating func receive(_ error: TusError, _ answer: Answer, wasNew: Bool) throws(UploadError) {

@@ -299,9 +299,9 @@ package struct UploadMachine: Sendable {
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
         guard let formRefusal else { return .reportFallback(to: .multipart) }
         (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
-      case .sendWhole(let location, let resumedFrom):
+      case .sendWhole(let location, let isUploaded, let resumedFrom):
         if case .upload(let plan) = purpose {
-          task = try UploadMachine.task(plan.whole(at: location, resumedFrom: resumedFrom))
+          task = try UploadMachine.task(plan.whole(at: location, isUploaded: isUploaded, resumedFrom: resumedFrom))
         }
       case .fallBackToPut:
         if case .upload(let plan) = purpose { task = .webDAV(try WebDAVTask(plan.begunAnew)) }
@@ -361,6 +361,9 @@ package struct UploadMachine: Sendable {
 
   /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
   package var deliveredInParts: Int64? { task.deliveredInParts }
+
+  /// Whether a recording that grows is sent from its start on, not its first part last.
+  package var sendsInOrder: Bool { if case .tusParts(let task) = task { task.isInOrder } else { false } }
 
   // MARK: Events
 

@@ -52,6 +52,8 @@ package struct UploadPlan: Sendable {
   package let size: Int64
   /// Whether it is sent while it grows. Then its size is not known yet, and nothing is stored before it has ended.
   package let isGrowing: Bool
+  /// Whether its recorder only appends to it.
+  let isAppended: Bool
   package private(set) var previous: PreviousState
   /// The ID of the upload's record; nil if it has none.
   package let recordID: String?
@@ -72,7 +74,8 @@ package struct UploadPlan: Sendable {
   ///   - request: the request. An event form must have its date.
   ///   - size: in bytes, greater than zero.
   package init(
-    _ request: UploadRequest, size: Int64, isGrowing: Bool = false, previous: PreviousState = PreviousState(),
+    _ request: UploadRequest, size: Int64, isGrowing: Bool = false, isAppended: Bool = false,
+    previous: PreviousState = PreviousState(),
     recordID: String? = nil,
     superseded: TargetURI? = nil, modifiedSeconds: Int64 = 0,
     isGuest: Bool = false, verifiesCertificate: Bool = true, connections: Int = 1, boundary: Boundary
@@ -81,6 +84,7 @@ package struct UploadPlan: Sendable {
     self.request = request
     self.size = size
     self.isGrowing = isGrowing
+    self.isAppended = isAppended
     self.previous = previous
     self.recordID = recordID
     self.superseded = superseded
@@ -125,12 +129,13 @@ package struct UploadPlan: Sendable {
   var temporary: TargetURI? { recordID.map { request.base.hiddenSibling(for: $0) } }
 
   /// The same, of a recording that the server has in one upload at this URL, or of which it has nothing.
-  func whole(at location: TargetURI?, resumedFrom: Int64?) -> UploadPlan {
+  /// - Parameter isUploaded: whether it has every byte.
+  func whole(at location: TargetURI?, isUploaded: Bool, resumedFrom: Int64?) -> UploadPlan {
     var plan = begunAnew
     plan.connections = 1
-    (plan.previous.location, plan.previous.isUploaded) = (location, location != nil)
+    (plan.previous.location, plan.previous.isUploaded) = (location, isUploaded)
     (plan.previous.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
-    guard location != nil else { return plan }
+    guard isUploaded else { return plan }
     (plan.previous.offset, plan.previous.sent, plan.previous.doubt) = (size, previous.sent, previous.doubt)
     return plan
   }

@@ -306,8 +306,8 @@ enum UploadTask: Sendable {
       task.hashed(hashed)
       self = .part(task)
     case (.tusParts(var task), _):
-      task.hashed(hashed)
-      self = .tusParts(task)
+      defer { self = .tusParts(task) }
+      try task.hashed(hashed)
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
@@ -480,9 +480,9 @@ enum TaskStep: Equatable, Sendable {
   case finished(Outcome)
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart
-  /// The tus server has the whole recording in one upload at this URL, or nothing of it. `resumedFrom`: how much it had before anything was sent, in
-  /// bytes; nil for nothing.
-  case sendWhole(TargetURI?, resumedFrom: Int64?)
+  /// The tus server has the recording in one upload at this URL (`isUploaded`: all of it), or nothing of it. `resumedFrom`: how much it had
+  /// before anything was sent, in bytes; nil for nothing.
+  case sendWhole(TargetURI?, isUploaded: Bool, resumedFrom: Int64?)
   /// It is a WebDAV server that takes no parts.
   case fallBackToPut
 }

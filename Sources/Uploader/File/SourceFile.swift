@@ -182,6 +182,14 @@ final class SourceFile {
     return FileIdentity(statusAtOpen, on: kind, edges: try digest.finishInHex())
   }
 
+  /// Whether its recorder only appends to it, as far as its beginning shows.
+  /// - Parameter space: a buffer to read into.
+  func isAppended(using space: UnsafeMutableRawBufferPointer) -> Bool {
+    let room = UnsafeMutableRawBufferPointer(rebasing: space.prefix(64 << 10))
+    guard let count = try? read(into: room, at: 0) else { return false }
+    return AppendedFormat(UnsafeRawBufferPointer(rebasing: room[..<count])) != nil
+  }
+
   /// Whether it is sent while it is made.
   var isGrowing: Bool { growth != nil }
 
@@ -203,12 +211,14 @@ final class SourceFile {
   }
 
   /// How far its upload is.
-  /// - Parameter delivered: how much of it has arrived, in bytes.
-  func progress(delivered: Int64, nowMilliseconds now: Int64) -> UploadProgress {
+  /// - Parameters:
+  ///   - delivered: how much of it has arrived, in bytes.
+  ///   - isInOrder: whether that is its beginning.
+  func progress(delivered: Int64, isInOrder: Bool = false, nowMilliseconds now: Int64) -> UploadProgress {
     // The last known length will do for a report.
     let length = isGrowing ? (try? writtenLength()) ?? size : size
     // In place: a copy would be allocated.
-    return growth?.progress(delivered: delivered, of: length, nowMilliseconds: now)
+    return growth?.progress(delivered: delivered, isInOrder: isInOrder, of: length, nowMilliseconds: now)
       ?? UploadProgress(deliveredBytes: min(delivered, length), totalBytes: length)
   }
 

@@ -526,8 +526,8 @@ extension UploadDriver {
 
   private func reportProgress() {
     guard let delivered = machine.deliveredInParts, let file = source?.file else { return }
-    hooks.onProgress(
-      file.progress(delivered: delivered + arrivedOfFile + helpers.arrived, nowMilliseconds: now))
+    let arrived = delivered + arrivedOfFile + helpers.arrived
+    hooks.onProgress(file.progress(delivered: arrived, isInOrder: machine.sendsInOrder, nowMilliseconds: now))
   }
 
   /// What has become of a part that a helper sends.

@@ -66,6 +66,14 @@ struct GrowingFileTests {
     }
   }
 
+  @Test func inOrderItsFirstPartHasArrived() {
+    var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
+    for now in [0, 1000, 2000] as [Int64] {
+      let progress = file.progress(delivered: 10, isInOrder: true, of: 10 + now, nowMilliseconds: now)
+      #expect(progress.behindMilliseconds == max(0, now - 1000), "\(now)")
+    }
+  }
+
   @Test func aRecordingWithoutContentHasALengthToDivideBy() {
     var file = GrowingFile(LiveSending(settleMilliseconds: 1000))
     let progress = file.progress(delivered: 0, of: 0, nowMilliseconds: 0)

@@ -130,6 +130,20 @@ struct UploadedPartsTests {
     #expect(parts.uploads(createdAt: endpoint).map(\.text) == ["https://hive/files/4"])
   }
 
+  @Test func partsInOrderAreOneUpload() throws {
+    var parts = UploadedParts(growing: "t", step: Limits.growingUploadsStep, areInOrder: true)
+    let digest = String(repeating: "d", count: 64)
+    #expect(parts.nextMissing(in: UploadedParts.unknownSize) == 1)
+    parts.set("/files/1", of: 1, sha256: digest)
+    parts.set("/files/1", of: 2, sha256: digest, isWhole: false)
+    #expect(parts.nextMissing(in: UploadedParts.unknownSize) == 2)
+    #expect(parts.uploads(createdAt: try TargetURI("https://hive/files/")).map(\.text) == ["https://hive/files/1"])
+    var record = UploadRecord.sample(identity(size: 24 * mib))
+    record.unfinished?.parts = parts
+    #expect(try UploadRecord(decoding: record.encoded(crc32: crc32), crc32: crc32) == record)
+    #expect(UploadedParts(token: "t", length: 8 * mib, tags: ["a"], areInOrder: true, ofSize: mib) == nil)
+  }
+
   @Test func aHundredUploadsHold80GiB() {
     let parts = UploadedParts(growing: "t", step: Limits.growingUploadsStep)
     let most = 81_840 * mib

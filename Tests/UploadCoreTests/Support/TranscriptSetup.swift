@@ -4,6 +4,7 @@ import UploadCore
 struct TranscriptSetup {
   private(set) var size: Int64 = 100
   private var isGrowing = false
+  private var isAppended = false
   private var connections = 1
   private(set) var sha256 = GigHive.sha256
   private(set) var findsNewCredentials = false
@@ -68,10 +69,11 @@ struct TranscriptSetup {
       previous.parts = UploadedParts(
         token: String(repeating: "07", count: 16), length: length, tags: tags, ofSize: size)
     case ("recorded", _):
-      // `b?`: perhaps only its beginning.
+      // `b?`: perhaps only its beginning. `recorded in order a a?`: as one upload.
+      let areInOrder = words[1] == "in"
       let step = ["tus", "gighive"].contains(purpose) ? Limits.growingUploadsStep : Limits.growingPartsStep
-      var parts = UploadedParts(growing: String(repeating: "07", count: 16), step: step)
-      for (index, tag) in words.dropFirst().enumerated() where tag != "-" {
+      var parts = UploadedParts(growing: String(repeating: "07", count: 16), step: step, areInOrder: areInOrder)
+      for (index, tag) in words.dropFirst(areInOrder ? 3 : 1).enumerated() where tag != "-" {
         parts.set(
           tag.split(separator: "?").map(String.init)[0], of: index + 1,
           sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []), isWhole: !tag.hasSuffix("?"))
@@ -79,6 +81,7 @@ struct TranscriptSetup {
       previous.parts = parts
     case ("growing", _):
       isGrowing = true
+      isAppended = words.last == "appended"
       request.append { $0.live = LiveSending(settleMilliseconds: 1000) }
     // MiB.
     case ("lag", _): request.append { $0.live?.lag = (number ?? 0) << 20 }
@@ -156,7 +159,7 @@ struct TranscriptSetup {
         var request = UploadRequest(file: LocalPath("/set.wav"), destination: try destination)
         for change in self.request { change(&request) }
         let plan = UploadPlan(
-          request, size: size, isGrowing: isGrowing, previous: previous, recordID: "5e1f0a77",
+          request, size: size, isGrowing: isGrowing, isAppended: isAppended, previous: previous, recordID: "5e1f0a77",
           superseded: try superseded.map { try TargetURI($0.hasPrefix("/") ? "https://hive" + $0 : $0) },
           modifiedSeconds: modifiedSeconds,
           isGuest: isGuest, verifiesCertificate: verifiesCertificate, connections: connections,
