@@ -90,6 +90,8 @@ struct PartsRun<Server: PartsServer> {
   private var hasUsedAhead = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
+  /// Whether its beginning looks as if its recorder only appended to it.
+  private let isAppended: Bool
   private let connections: Int
   /// How much the recorder has written, in bytes; nil once it has ended.
   private var written: Int64?
@@ -108,6 +110,7 @@ struct PartsRun<Server: PartsServer> {
     computesDigest = Int.random(in: 0..<3, using: &random) == 0 || Server.alwaysComputesDigest
     hasRival = Int.random(in: 0..<3, using: &random) == 0
     isRecorded = Bool.random(using: &random)
+    isAppended = Bool.random(using: &random)
     connections = isRecorded && Bool.random(using: &random) ? 1 : 4
     if isRecorded { written = 1 }
   }
@@ -158,7 +161,8 @@ struct PartsRun<Server: PartsServer> {
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: try server.destination())
     request.computesDigest = computesDigest
     let plan = UploadPlan(
-      request, size: written ?? Server.size, isGrowing: written != nil, previous: UploadPlan.PreviousState(record),
+      request, size: written ?? Server.size, isGrowing: written != nil, isAppended: isAppended,
+      previous: UploadPlan.PreviousState(record),
       recordID: "5e1f0a77",
       modifiedSeconds: server.modifiedSeconds(of: versions), connections: connections, boundary: Boundary(random: token)
     )

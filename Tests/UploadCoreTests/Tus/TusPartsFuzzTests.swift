@@ -18,7 +18,8 @@ private enum ForPlain: TusKind { static let isGigHive = false }
 
 private struct TusServer<Kind: TusKind>: PartsServer {
   private struct Upload {
-    let length: Int64
+    /// nil while it is unknown.
+    var length: Int64?
     let isPartial: Bool
     /// What was sent, with the version that its range of the recording had then.
     var pieces: [(offset: Int64, length: Int64, version: Int)] = []
@@ -41,9 +42,9 @@ private struct TusServer<Kind: TusKind>: PartsServer {
 
   init(using random: inout SeededGenerator) {
     self.random = SeededGenerator(seed: random.next())
+    let joining = ["", ",creation-defer-length", ",creation-defer-length"].randomElement(using: &random) ?? ""
     extensions =
-      "creation,termination"
-      + (Int.random(in: 0..<8, using: &random) == 0 ? "" : ",concatenation")
+      "creation,termination" + (Int.random(in: 0..<3, using: &random) == 0 ? joining : ",concatenation")
       + (Bool.random(using: &random) ? ",creation-with-upload" : "")
     ending = String(repeating: "x", count: self.random.next() % 8 == 0 ? Limits.partPathLength : 0)
   }
@@ -65,7 +66,11 @@ private struct TusServer<Kind: TusKind>: PartsServer {
 
   mutating func lose(using random: inout SeededGenerator) -> Bool {
     guard let id = uploads.keys.sorted().randomElement(using: &random) else { return false }
-    uploads[id] = nil
+    if uploads[id]?.length == nil, Bool.random(using: &random) {
+      _ = uploads[id]?.pieces.popLast()
+    } else {
+      uploads[id] = nil
+    }
     return true
   }
 
@@ -102,13 +107,14 @@ private struct TusServer<Kind: TusKind>: PartsServer {
     guard let upload = uploads[path] else { return answer(404) }
     switch request.method {
     case "HEAD":
-      return answer(
-        200, [Field("Upload-Offset", String(upload.offset)), Field("Upload-Length", String(upload.length))])
+      let length = upload.length.map { Field("Upload-Length", String($0)) } ?? Field("Upload-Defer-Length", "1")
+      return answer(200, [Field("Upload-Offset", String(upload.offset)), length])
     case "DELETE":
       uploads[path] = nil
       return answer(204)
     default:
       guard request.fields.first("Upload-Offset") == String(upload.offset) else { return answer(409) }
+      if let length = request.fields.first("Upload-Length") { uploads[path]?.length = Int64(length) }
       store(request, versions, in: path)
       if let whole = uploads[path], !whole.isPartial, whole.offset == whole.length, !Kind.isGigHive {
         recording = whole
@@ -134,7 +140,10 @@ private struct TusServer<Kind: TusKind>: PartsServer {
   private mutating func create(_ request: HTTPRequest, _ versions: Versions) -> Answer {
     let concatenation = request.fields.first("Upload-Concat") ?? ""
     var upload = Upload(
-      length: Int64(request.fields.first("Upload-Length") ?? "") ?? Self.size, isPartial: concatenation == "partial")
+      length: Int64(request.fields.first("Upload-Length") ?? ""), isPartial: concatenation == "partial")
+    if upload.length == nil, request.fields.first("Upload-Defer-Length") != "1", concatenation.isEmpty {
+      return answer(400)
+    }
     if concatenation.hasPrefix("final;") {
       for part in concatenation.dropFirst(6).split(separator: " ") {
         guard let other = uploads[String(part)] else { return answer(404) }
@@ -142,6 +151,7 @@ private struct TusServer<Kind: TusKind>: PartsServer {
         upload.pieces += other.pieces
       }
       guard upload.offset == Self.size else { return answer(400) }
+      upload.length = Self.size
       if !Kind.isGigHive { recording = upload }
     }
     count += 1
@@ -171,9 +181,9 @@ private struct TusServer<Kind: TusKind>: PartsServer {
 
   private mutating func record(_ upload: Upload) -> Answer {
     recording = upload
-    let digest = Self.digest(content(of: upload), upload.length)
+    let digest = Self.digest(content(of: upload), upload.offset)
     return Answer(
       status: 201,
-      content: Array(#"{"asset_id": 7, "checksum_sha256": "\#(digest)", "size_bytes": \#(upload.length)}"#.utf8))
+      content: Array(#"{"asset_id": 7, "checksum_sha256": "\#(digest)", "size_bytes": \#(upload.offset)}"#.utf8))
   }
 }
