@@ -1,14 +1,16 @@
-"""`make livebench`: sends what real recorders make with `send --live`, while they make it, to the S3 server of the tests."""
+"""`make livebench`: sends what real recorders make with `send --live`, while they make it, to the S3 server of the tests, and what they only
+append to also to a tus server that joins no parts."""
 
 from __future__ import annotations
 
 import argparse
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests"), str(BENCH.parent / "Support")]
+sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests"), str(BENCH.parent / "Support"), str(BENCH.parent / "HiveStub")]
 
 from bench import tools  # noqa: E402
 from live import measure, recorders  # noqa: E402
@@ -27,11 +29,14 @@ def main() -> int:
     materials = recorders.make_materials(tools.BUILD / "live", options.megabytes * 1_000_000)
     passed = failed = 0
     print(measure.HEAD, flush=True)
-    for recorder in recorders.RECORDERS:
+    runs = [(measure.ToS3, recorder) for recorder in recorders.RECORDERS]
+    runs += [(measure.ToTus, replace(recorder, format=recorder.format + ", tus in order"))
+             for recorder in recorders.RECORDERS if recorder.appends]
+    for server, recorder in runs:
         if options.only.lower() not in f"{recorder.name} {recorder.format}".lower():
             continue
         try:
-            result = measure.measure(options.binary.resolve(), recorder, materials[recorder.material], options.rate * 1e6)
+            result = measure.measure(server(), options.binary.resolve(), recorder, materials[recorder.material], options.rate * 1e6)
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             print(f"| {recorder.name} | {recorder.format} **{error}** |", flush=True)
             failed += 1

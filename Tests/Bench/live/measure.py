@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from hivestub import HiveStub
+from hivestub.tus import GIGHIVE_EXTENSIONS
 from s3 import ENVIRONMENT, S3Stub
 
 from .recorders import Recorder
@@ -31,9 +33,9 @@ class Result:
     recorder: Recorder
     length: int
     twice: int
-    """Bytes of parts that were sent again."""
+    """Bytes that were sent again."""
     early: int
-    """Bytes of parts that had arrived when the recorder ended."""
+    """Bytes that had arrived when the recorder ended."""
     all_but_first: float
     """Seconds from the recorder's end until the server had everything but the first part, without the settle time."""
     delivered: float
@@ -66,22 +68,66 @@ HEAD = """| recorder | format | length | there before the end | sent again | all
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
-def measure(binary: Path, recorder: Recorder, material: Path, rate: float) -> Result:
-    with tempfile.TemporaryDirectory() as name:
+class ToS3:
+    """The S3 server of the tests."""
+
+    def __init__(self):
+        self._stub = S3Stub()
+        self._arrivals = []
+        # Called once a request has been read to its end.
+        self._stub.before = lambda request: self._arrivals.append(
+            (time.monotonic(), request.command, request.path, request.headers["Content-Length"]))
+
+    def __enter__(self):
+        self._stub.__enter__()
+        self.options = ["--s3", "s3://bucket/", "--s3-endpoint", self._stub.url]
+        return self
+
+    def __exit__(self, *error):
+        self._stub.__exit__(*error)
+
+    def arrived(self) -> list[tuple[float, int, int]]:
+        """When, which part, and how many bytes."""
+        return [(moment, int(number[1]), int(length)) for moment, command, path, length in self._arrivals
+                if command == "PUT" and (number := re.search(r"partNumber=(\d+)", path))]
+
+    def stored(self) -> bytes:
+        return next((content for content, _ in self._stub.objects.values()), b"")
+
+
+class ToTus:
+    """A tus server that joins no parts."""
+
+    def __init__(self):
+        self._stub = HiveStub(
+            user=None, tus_extensions=[name for name in GIGHIVE_EXTENSIONS if name != "concatenation"],
+            on_finished=lambda request: self._arrivals.append((time.monotonic(), 0, request.body_bytes)))
+        self._arrivals = []
+
+    def __enter__(self):
+        self._stub.start()
+        self.options = ["--tus-url", self._stub.url + "/tus/"]
+        return self
+
+    def __exit__(self, *error):
+        self._stub.stop()
+
+    def arrived(self) -> list[tuple[float, int, int]]:
+        return self._arrivals
+
+    def stored(self) -> bytes:
+        return next((upload.data_path.read_bytes() for upload in self._stub.uploads), b"")
+
+
+def measure(server, binary: Path, recorder: Recorder, material: Path, rate: float) -> Result:
+    with tempfile.TemporaryDirectory() as name, server:
         directory = Path(name)
-        arrivals = []
-        with S3Stub() as stub:
-            # Called once a request has been read to its end.
-            stub.before = lambda request: arrivals.append(
-                (time.monotonic(), request.command, request.path, request.headers["Content-Length"]))
-            file = directory / f"recording.{recorder.suffix}"
-            ended, done, code, message = _record(binary, recorder, material, rate, file, stub.url)
-            stored = [content for content, _ in stub.objects.values()]
-        parts = [(moment, int(number[1]), int(length)) for moment, command, path, length in arrivals
-                 if command == "PUT" and (number := re.search(r"partNumber=(\d+)", path))]
+        file = directory / f"recording.{recorder.suffix}"
+        ended, done, code, message = _record(binary, recorder, material, rate, file, server.options)
+        parts = server.arrived()
         length = file.stat().st_size
         arrived = directory / f"arrived.{recorder.suffix}"
-        arrived.write_bytes(stored[0] if stored else b"")
+        arrived.write_bytes(server.stored())
         return Result(
             recorder, length, twice=sum(size for *_, size in parts) - length,
             early=sum(size for moment, _, size in parts if moment < ended),
@@ -90,7 +136,9 @@ def measure(binary: Path, recorder: Recorder, material: Path, rate: float) -> Re
             is_playable=plays(arrived), is_playable_killed=plays(_killed(recorder, material, directory)), message=message)
 
 
-def _record(binary: Path, recorder: Recorder, material: Path, rate: float, file: Path, url: str) -> tuple[float, float, int, str]:
+def _record(
+    binary: Path, recorder: Recorder, material: Path, rate: float, file: Path, options: list[str]
+) -> tuple[float, float, int, str]:
     """When the recorder and the program ended, and how."""
     log = file.with_name("recorder.log")
     with log.open("wb") as said, subprocess.Popen(recorder.command(file), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
@@ -102,7 +150,7 @@ def _record(binary: Path, recorder: Recorder, material: Path, rate: float, file:
             while not file.exists() and time.monotonic() < give_up:
                 time.sleep(0.01)
             sending = subprocess.Popen(
-                [binary, "send", file, "--s3", "s3://bucket/", "--s3-endpoint", url, "--live", "--settle", f"{SETTLE_SECONDS:g}s", "--json",
+                [binary, "send", file, *options, "--live", "--settle", f"{SETTLE_SECONDS:g}s", "--json",
                  "--config", "", "--state-dir", file.parent / "state"],
                 env={"PATH": os.environ["PATH"], "HOME": str(file.parent), **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             out = _Reader(sending)

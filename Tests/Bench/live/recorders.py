@@ -30,6 +30,8 @@ class Recorder:
     material: str
     arguments: list[str]
     """Without the file to write, which is the last one, or `location=FILE` of GStreamer."""
+    appends: bool = False
+    """Whether it never writes anything again, and the file's beginning shows that."""
 
     def command(self, file: Path) -> list[str]:
         return [*self.arguments, f"location={file}" if self.arguments[0] == GSTREAMER[0] else str(file)]
@@ -52,19 +54,20 @@ RECORDERS = [
     Recorder("flac", "FLAC", "flac", "sound", [
         "flac", "-s", "-0", "--lax", "-f", "--endian=little", "--sign=signed", "--channels=8", "--bps=24", "--sample-rate=176400", "-",
         "-o"]),
-    Recorder("ffmpeg", "Ogg (FLAC)", "ogg", "sound", [*SOUND, "-c", "flac", "-compression_level", "0", "-strict", "-2"]),
+    Recorder("ffmpeg", "Ogg (FLAC)", "ogg", "sound", [*SOUND, "-c", "flac", "-compression_level", "0", "-strict", "-2"], appends=True),
     Recorder("ffmpeg", "MP3", "mp3", "mp3", [*FFMPEG, "-f", "mp3", "-i", "-", "-c", "copy"]),
     Recorder("lame", "MP3", "mp3", "sound", ["lame", "--quiet", "-q", "9", "-b", "320", "-r", "-s", "44.1", "--bitwidth", "16", "-"]),
     Recorder("ffmpeg", "MP4", "mp4", "picture", PICTURE),
     Recorder("GStreamer", "MP4", "mp4", "picture", _pictures("mp4mux")),
     Recorder("ffmpeg", "MP4, `+faststart`", "mp4", "picture", [*PICTURE, "-movflags", "+faststart"]),
-    Recorder("ffmpeg", "MP4, fragmented", "mp4", "picture", [*PICTURE, "-movflags", "+frag_keyframe+empty_moov"]),
+    Recorder("ffmpeg", "MP4, fragmented", "mp4", "picture", [*PICTURE, "-movflags", "+frag_keyframe+empty_moov"],
+             appends=True),
     Recorder("ffmpeg", "MOV", "mov", "picture", PICTURE),
     Recorder("GStreamer", "MOV, index reserved", "mov", "picture", _pictures(
         "qtmux reserved-max-duration=600000000000 reserved-moov-update-period=1000000000")),
     Recorder("ffmpeg", "MKV", "mkv", "picture", PICTURE),
     Recorder("GStreamer", "MKV", "mkv", "picture", _pictures("matroskamux")),
-    Recorder("ffmpeg", "MPEG-TS", "ts", "picture", PICTURE),
+    Recorder("ffmpeg", "MPEG-TS", "ts", "picture", PICTURE, appends=True),
     Recorder("ffmpeg", "AVI", "avi", "picture", [*PICTURE, "-bsf:v", "h264_mp4toannexb"]),
     Recorder("GStreamer", "AVI", "avi", "picture", _pictures("avimux")),
 ]
