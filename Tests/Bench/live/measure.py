@@ -18,7 +18,7 @@ from hivestub import HiveStub
 from hivestub.tus import GIGHIVE_EXTENSIONS
 from s3 import ENVIRONMENT, S3Stub
 
-from .recorders import Recorder
+from .recorders import SOUND_BYTES_PER_SECOND, Recorder
 
 SETTLE_SECONDS = 1.0
 HANGS_AFTER_SECONDS = 60
@@ -141,8 +141,9 @@ def _record(
 ) -> tuple[float, float, int, str]:
     """When the recorder and the program ended, and how."""
     log = file.with_name("recorder.log")
-    with log.open("wb") as said, subprocess.Popen(recorder.command(file), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
-        feeding = threading.Thread(target=_feed, args=(recording, material, rate), daemon=True)
+    with log.open("wb") as said, subprocess.Popen(
+            recorder.command(file, material), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
+        feeding = threading.Thread(target=_feed, args=(recording, material, rate, None, recorder.stop), daemon=True)
         feeding.start()
         sending = None
         try:
@@ -156,7 +157,8 @@ def _record(
             out = _Reader(sending)
             if recording.wait(timeout=material.stat().st_size / rate + HANGS_AFTER_SECONDS):
                 raise RuntimeError(f"{recorder.name} ended with {recording.returncode}: {log.read_text(errors='replace')}")
-            ended = time.monotonic()
+            # Some close it before they end.
+            ended = time.monotonic() - max(0.0, time.time() - file.stat().st_mtime)
             sending.wait(timeout=HANGS_AFTER_SECONDS)
             done = time.monotonic()
             return ended, done, sending.returncode, out.message()
@@ -188,8 +190,16 @@ class _Reader(threading.Thread):
         return str(last.get("message") or self._err.decode(errors="replace"))
 
 
-def _feed(recording: subprocess.Popen, material: Path, rate: float, length: int | None = None) -> None:
-    """Writes the material, or its beginning, to the recorder at this rate, in bytes a second."""
+def _feed(
+    recording: subprocess.Popen, material: Path, rate: float, length: int | None = None, stop: signal.Signals | None = None
+) -> None:
+    """Writes the material, or its beginning, to the recorder at this rate, in bytes a second. One that is stopped reads it by itself."""
+    if stop:
+        # At the end of its material, it would end the recording.
+        time.sleep((length or material.stat().st_size) / SOUND_BYTES_PER_SECOND - 4)
+        if length is None:
+            recording.send_signal(stop)
+        return
     began, count = time.monotonic(), 0
     try:
         with material.open("rb") as source:
@@ -206,8 +216,9 @@ def _feed(recording: subprocess.Popen, material: Path, rate: float, length: int 
 def _killed(recorder: Recorder, material: Path, directory: Path) -> Path:
     """A recording whose recorder was killed."""
     file = directory / f"killed.{recorder.suffix}"
-    recording = subprocess.Popen(recorder.command(file), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _feed(recording, material, 32e6, KILLED_AFTER_BYTES)
+    recording = subprocess.Popen(
+        recorder.command(file, material), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _feed(recording, material, 32e6, KILLED_AFTER_BYTES, recorder.stop)
     recording.send_signal(signal.SIGKILL)
     recording.wait()
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGES = ["ffmpeg", "flac", "gstreamer1.0-plugins-bad", "gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good",
-            "gstreamer1.0-tools", "lame", "sox"]
+PACKAGES = ["alsa-utils", "ffmpeg", "flac", "gstreamer1.0-plugins-bad", "gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good",
+            "gstreamer1.0-tools", "lame", "motion", "sox"]
 
 SOUND_BYTES_PER_SECOND = 8 * 3 * 176_400
 """Eight channels of 24 bits at 176.4 kHz: as much as the picture."""
@@ -33,7 +34,24 @@ class Recorder:
     appends: bool = False
     """Whether it never writes anything again, and the file's beginning shows that."""
 
-    def command(self, file: Path) -> list[str]:
+    stop: signal.Signals | None = None
+    """What ends it, in real time; None for the end of its input."""
+
+    def command(self, file: Path, material: Path) -> list[str]:
+        if self.name == "arecord":
+            # A sound card that is a pipe.
+            config = file.with_name("asound.conf")
+            config.write_text("pcm.none { type null }\npcm.feed { type file slave.pcm none file /dev/null infile /dev/stdin format raw }\n")
+            seconds = material.stat().st_size // SOUND_BYTES_PER_SECOND
+            return ["env", f"ALSA_CONFIG_PATH={config}", *self.arguments, "-d", str(seconds), str(file)]
+        if self.name == "motion":
+            config = file.with_name("motion.conf")
+            settings = {
+                "daemon": "off", "setup_mode": "off", "log_level": 1, "target_dir": file.parent, "netcam_url": f"file://{material}",
+                "width": 1280, "height": 720, "framerate": 30, "emulate_motion": "on", "picture_output": "off", "movie_output": "on",
+                "movie_passthrough": "on", "movie_max_time": 0, "movie_filename": file.stem, "webcontrol_port": 0, "stream_port": 0}
+            config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+            return [*self.arguments, "-c", str(config)]
         return [*self.arguments, f"location={file}" if self.arguments[0] == GSTREAMER[0] else str(file)]
 
 
@@ -46,6 +64,8 @@ def _pictures(muxer: str) -> list[str]:
 RECORDERS = [
     Recorder("sox", "WAV", "wav", "sound", ["sox", "-t", "raw", "-r", "176400", "-c", "8", "-e", "signed", "-b", "24", "-"]),
     Recorder("ffmpeg", "WAV", "wav", "sound", [*SOUND, "-c", "copy"]),
+    Recorder("arecord", "WAV", "wav", "sound", ["arecord", "-q", "-D", "feed", "-t", "wav", "-f", "S24_3LE", "-c", "8", "-r", "176400",
+                                              "--period-size", "4096", "--buffer-size", "16384"]),
     Recorder("GStreamer", "WAV", "wav", "sound", [
         *GSTREAMER, "rawaudioparse", "format=pcm", "pcm-format=s24le", "sample-rate=176400", "num-channels=8", "!", "wavenc", "!",
         "filesink"]),
@@ -62,6 +82,7 @@ RECORDERS = [
     Recorder("ffmpeg", "MP4, `+faststart`", "mp4", "picture", [*PICTURE, "-movflags", "+faststart"]),
     Recorder("ffmpeg", "MP4, fragmented", "mp4", "picture", [*PICTURE, "-movflags", "+frag_keyframe+empty_moov"],
              appends=True),
+    Recorder("motion", "MP4", "mp4", "picture", ["motion"], stop=signal.SIGTERM),
     Recorder("ffmpeg", "MOV", "mov", "picture", PICTURE),
     Recorder("GStreamer", "MOV, index reserved", "mov", "picture", _pictures(
         "qtmux reserved-max-duration=600000000000 reserved-moov-update-period=1000000000")),
