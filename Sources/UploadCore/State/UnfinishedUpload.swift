@@ -270,7 +270,8 @@ package enum RecordChange: Equatable, Sendable {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
     case .joined(let location, let expires): .joined(location: location, expires: expires.map { secrets.line($0) })
-    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved, .partsCompared,
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved,
+      .partsCompared,
       .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends:
       self
     }

@@ -62,7 +62,8 @@ package struct UploadedParts: Equatable, Sendable {
         begun.count <= tags.count, begun.allSatisfy({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty })
       else { return nil }
     } else {
-      guard step == nil, begun.isEmpty, !areInOrder, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
+      guard step == nil, begun.isEmpty, !areInOrder, (size - 1) / length < Int64(Limits.partCount),
+        tags.count <= count(in: size)
       else { return nil }
     }
   }
