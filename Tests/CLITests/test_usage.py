@@ -45,6 +45,10 @@ def test_an_unknown_command_far_from_any_has_no_suggestion(run):
         assert "Did you mean" not in result.err and "\x1b" not in result.err
 
 
+def test_an_empty_file_name_is_refused(wrong):
+    assert wrong("") == 'gighive-upload: "" is not a file name.'
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
