@@ -19,7 +19,7 @@ def test_a_file_that_cannot_be_sent_is_refused_with_exit_code_3(hive, send, post
     stub, empty = hive(), recording(0)
     os.mkfifo(tmp_path / "pipe.mp4")
     for file, words in (
-        ("missing.mp4", "missing.mp4 does not exist"), ("/etc/passwd/missing.mp4", "does not exist"), ("", ""),
+        ("missing.mp4", "missing.mp4 does not exist"), ("/etc/passwd/missing.mp4", "does not exist"),
         (tmp_path, "a directory"), ("/", "a directory"), (tmp_path / "pipe.mp4", "a FIFO"), (empty, "empty"),
     ):
         refused(send(stub, file, seconds=5), stub, words)

@@ -271,8 +271,7 @@ package enum RecordChange: Equatable, Sendable {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
     case .joined(let location, let expires): .joined(location: location, expires: expires.map { secrets.line($0) })
     case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved,
-      .partsCompared,
-      .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends:
+      .partsCompared, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends:
       self
     }
   }
