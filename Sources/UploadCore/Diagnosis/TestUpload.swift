@@ -328,7 +328,7 @@ package final class TestUpload {
 
 /// Removes what a test has created, or says what is left.
 package final class TestRemoval {
-  private var task: UploadTask
+  private var task: ErrandTask
   /// "the test upload of 10.0 MB at https://…"
   private let subject: String
   private let howElse: String
@@ -358,7 +358,7 @@ package final class TestRemoval {
 
   /// The request to send; nil when there is no more to do.
   package var request: HTTPRequest? {
-    guard problem == nil, case .ask(let request)? = try? task.next() else { return nil }
+    guard problem == nil, case .ask(let request) = task.next() else { return nil }
     return request
   }
 
@@ -366,7 +366,7 @@ package final class TestRemoval {
   package func receive(_ result: ProbeResult) -> Bool {
     do throws(UploadError) {
       guard let answer = result.answer else { throw result.error ?? .unconfirmed(status: 0) }
-      if let request { try task.receive(answer, from: request.target) }
+      try task.receive(answer)
       return false
     } catch {
       tries += 1
@@ -382,7 +382,7 @@ package final class TestRemoval {
   }
 
   package var result: Finding.Result {
-    if problem == nil, case .finished(let outcome)? = try? task.next() {
+    if problem == nil, case .finished(let outcome) = task.next() {
       guard case .cancelled(isKept: true) = outcome else { return .ok(subject + " is removed") }
       return .warning(
         subject + " is still there: the server cannot delete uploads (no termination).", remedy: howElse)

@@ -104,16 +104,16 @@ package struct UploadMachine: Sendable {
       task = try UploadMachine.task(plan)
     case .cancel(let location, let overridesMethod, let cookies):
       self.cookies = cookies
-      task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
-    case .abort(let location, let region): task = .abort(AbortTask(location, region: region))
+      task = .errand(.cancellation(CancelTask(location, overridesMethod: overridesMethod)))
+    case .abort(let location, let region): task = .errand(.abort(AbortTask(location, region: region)))
     case .part(let part):
       cookies = part.cookies
       task = .part(PartTask(part))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
-      task = .deletion(
-        DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
-    case .examine(let recording): task = .presence(PresenceTask(recording, seed: policy.seed))
-    case .remove(let object, let size): task = .removal(RemoveTask(object, size: size))
+      task = .errand(
+        .deletion(DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated)))
+    case .examine(let recording): task = .errand(.presence(PresenceTask(recording, seed: policy.seed)))
+    case .remove(let object, let size): task = .errand(.removal(RemoveTask(object, size: size)))
     }
   }
 
@@ -159,7 +159,7 @@ package struct UploadMachine: Sendable {
   package var sendsWhole: Bool {
     switch task {
     case .multipart, .put, .webDAV: true
-    case .parts, .part, .tusParts, .tus, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .parts, .part, .tusParts, .tus, .errand: false
     }
   }
 
@@ -177,7 +177,7 @@ package struct UploadMachine: Sendable {
 
   /// Whether a recording to be deleted may be gone, although no response says so.
   package var mayBeDeleted: Bool {
-    if case .deletion(let deletion) = task { deletion.mayBeDone } else { false }
+    if case .errand(let task) = task { task.mayBeDeleted } else { false }
   }
 
   /// The deadline for everything, on the clock of ``next(nowMilliseconds:unixSeconds:)``; nil if there is no limit.

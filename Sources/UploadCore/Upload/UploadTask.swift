@@ -8,11 +8,7 @@ enum UploadTask: Sendable {
   case tusParts(TusPartsTask)
   case webDAV(WebDAVTask)
   case tus(TusTask)
-  case cancellation(CancelTask)
-  case abort(AbortTask)
-  case deletion(DeleteTask)
-  case presence(PresenceTask)
-  case removal(RemoveTask)
+  case errand(ErrandTask)
 
   private var tus: TusTask? {
     if case .tus(let task) = self { task } else { nil }
@@ -27,7 +23,7 @@ enum UploadTask: Sendable {
     case .tusParts(let task): task.progress
     case .webDAV(let task): task.progress
     case .tus(let task): task.progress
-    case .part, .cancellation, .abort, .deletion, .presence, .removal: 0
+    case .part, .errand: 0
     }
   }
 
@@ -54,7 +50,7 @@ enum UploadTask: Sendable {
     case .parts(let task): task.isVerifying
     case .webDAV(let task): task.isVerifying
     case .tus(let task): task.isVerifying
-    case .part, .tusParts, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .part, .tusParts, .errand: false
     }
   }
 
@@ -67,7 +63,7 @@ enum UploadTask: Sendable {
     case .tusParts(let task): task.awaitsOutcome
     case .webDAV(let task): task.awaitsOutcome
     case .tus(let task): task.awaitsOutcome
-    case .part, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .part, .errand: false
     }
   }
 
@@ -133,11 +129,7 @@ enum UploadTask: Sendable {
     case .part(var task):
       defer { self = .part(task) }
       return try task.next()
-    case .cancellation(let task): return task.next()
-    case .abort(let task): return task.next()
-    case .deletion(let task): return task.next()
-    case .presence(let task): return task.next()
-    case .removal(let task): return task.next()
+    case .errand(let task): return task.next()
     }
   }
 
@@ -159,7 +151,7 @@ enum UploadTask: Sendable {
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       return task.takeUnsaved()
-    case .put, .part, .cancellation, .abort, .deletion, .presence, .removal: return nil
+    case .put, .part, .errand: return nil
     }
   }
 
@@ -172,7 +164,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.lastByteNext()
       self = .tus(task)
-    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: break
+    case .put, .parts, .part, .tusParts, .webDAV, .errand: break
     }
   }
 
@@ -181,7 +173,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt
     case .tus(let task): task.history.stored
-    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: .none
+    case .put, .parts, .part, .tusParts, .webDAV, .errand: .none
     }
   }
 
@@ -190,7 +182,7 @@ enum UploadTask: Sendable {
     switch self {
     case .multipart(let task): task.doubt != .none
     case .tus(let task): task.mayBeStored(afterLocal: error)
-    case .put, .parts, .part, .tusParts, .webDAV, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .put, .parts, .part, .tusParts, .webDAV, .errand: false
     }
   }
 
@@ -201,7 +193,7 @@ enum UploadTask: Sendable {
     case .parts(let task): task.isTidying
     case .tus(let task): task.isTidying
     case .tusParts(let task): task.isTidying
-    case .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: false
+    case .multipart, .put, .part, .errand: false
     }
   }
 
@@ -215,7 +207,7 @@ enum UploadTask: Sendable {
     case .tusParts(var task):
       defer { self = .tusParts(task) }
       return task.leaveTidying()
-    case .webDAV, .tus, .multipart, .put, .part, .cancellation, .abort, .deletion, .presence, .removal: return false
+    case .webDAV, .tus, .multipart, .put, .part, .errand: return false
     }
   }
 
@@ -232,10 +224,10 @@ enum UploadTask: Sendable {
     case .put(let task): task.isPortals(answer)
     case .webDAV(let task): task.isPortals(answer)
     case .tus(let task): task.awaitsRecording && LikelySoftware.isLoginInstead(answer)
-    case .deletion: LikelySoftware.isLoginInstead(answer)
+    case .errand(let task): task.isPortals(answer)
     case .parts(let task): task.isPortals(answer)
     case .part(let task): task.isPortals(answer)
-    case .tusParts, .cancellation, .abort, .presence, .removal: false
+    case .tusParts: false
     }
   }
 
@@ -270,20 +262,8 @@ enum UploadTask: Sendable {
     case .webDAV(var task):
       defer { self = .webDAV(task) }
       try task.receive(answer)
-    case .cancellation(var task):
-      defer { self = .cancellation(task) }
-      try task.receive(answer)
-    case .abort(var task):
-      defer { self = .abort(task) }
-      try task.receive(answer)
-    case .deletion(var task):
-      defer { self = .deletion(task) }
-      try task.receive(answer)
-    case .presence(var task):
-      defer { self = .presence(task) }
-      try task.receive(answer)
-    case .removal(var task):
-      defer { self = .removal(task) }
+    case .errand(var task):
+      defer { self = .errand(task) }
       try task.receive(answer)
     }
   }
@@ -312,8 +292,7 @@ enum UploadTask: Sendable {
       task.hashed(hashed)
       self = .tus(task)
     case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .range),
-      (.put, .wholeFileAgain), (.webDAV, _), (.cancellation, _), (.abort, _), (.deletion, _), (.presence, _),
-      (.removal, _):
+      (.put, .wholeFileAgain), (.webDAV, _), (.errand, _):
       break
     }
   }
@@ -413,13 +392,9 @@ enum UploadTask: Sendable {
     case .part(var task):
       task.interrupted(interruption)
       self = .part(task)
-    case .cancellation, .abort, .removal: break
-    case .presence(var task):
+    case .errand(var task):
       task.interrupted(interruption)
-      self = .presence(task)
-    case .deletion(var task):
-      task.interrupted(interruption)
-      self = .deletion(task)
+      self = .errand(task)
     }
     return .allowed
   }

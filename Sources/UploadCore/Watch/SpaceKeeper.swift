@@ -79,7 +79,7 @@ package struct SpaceKeeper: Sendable {
     }
     checkAt = now + Limits.spaceCheckMilliseconds
     // At least half of it: recordings that are being written may have taken the rest.
-    if free - freeBefore >= (wanted - freeBefore + 1) / 2 {
+    if 2 * (free - freeBefore) >= wanted - freeBefore {
       if freeing == .failed { cleanAt = now }
       freeing = .done
     }
