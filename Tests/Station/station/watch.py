@@ -158,8 +158,7 @@ class WatchRound:
         self._reloads += 1
         if self._reloads > 1:
             section = self.sections[self._reloads % 2]
-            section.labels.append(f"take {self._reloads} {{stem}}")
-            self.register.relabelled(section)
+            self.register.relabel(section, f"take {self._reloads} {{stem}}")
         self._configure(self.sections)
         self.line.interrupted_all(plans.RELOAD)
         self.watcher.signal(signal.SIGHUP)

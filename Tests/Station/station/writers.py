@@ -64,8 +64,8 @@ class Register:
         """former: what its name was while it was made."""
         digest = hashlib.sha256(content).hexdigest()
         written = Written(digest, len(content), path, set(), section.event, is_required, section.removal, rewritten)
-        written.named({path, former or path}, section.labels)
         with self._lock:
+            written.named({path, former or path}, section.labels)
             self._written[digest] = written
         return written
 
@@ -80,12 +80,13 @@ class Register:
             written.named({former, target}, section.labels)
             self.ways["renamed"] += 1
 
-    def relabelled(self, section: Section) -> None:
-        """What is not delivered yet can get the new label."""
+    def relabel(self, section: Section, label: str) -> None:
+        """What is not delivered yet can get the new label, too."""
         with self._lock:
+            section.labels.append(label)
             for written in self._written.values():
                 if written.path.is_relative_to(section.tree):
-                    written.named(set(), section.labels[-1:])
+                    written.named(set(), [label])
 
     def missing(self) -> list[Written]:
         """Those that are no longer where their writer left them."""
