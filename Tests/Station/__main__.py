@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from station import canary, summary  # noqa: E402
 from station.plan import EVERY, FILE_BYTES, LIVE_AT, Plan, WatchPlan, plan_of  # noqa: E402
-from station.rules import Finding, Observation, Rule  # noqa: E402
+from station.rules import Finding, Observation, Rule, judge_live  # noqa: E402
 from station.summary import Outcome  # noqa: E402
 from station.upload import UploadRound  # noqa: E402
 from station.watch import WatchRound, why_no_fat  # noqa: E402
@@ -74,7 +74,7 @@ class Setting:
         """Which one, if it went unnoticed."""
         one = canary.CANARIES[number]
         outcome = self.play_plan(one.plan(), one, one.meddle)
-        missed = canary.unnoticed(outcome.findings, one.rules)
+        missed = canary.unnoticed(outcome.findings + judge_live([outcome.seen]), one.rules)
         return f"{one.name}: {missed}" if missed else ""
 
 
@@ -101,10 +101,13 @@ def main() -> int:
     failed = [outcome for outcome in outcomes if outcome.findings]
     for outcome in failed:
         print(f"seed {outcome.plan.seed} FAILED; again: {replay_command(outcome, options)}")
+    found = judge_live([outcome.seen for outcome in outcomes])
+    print(*found, sep="\n", end="\n" if found else "")
     for reason in unnoticed:
         print(f"canary NOT CAUGHT: {reason}")
-    print(f"{len(outcomes) - len(failed)} passed, {len(failed) + len(unnoticed)} failed", flush=True)
-    return 1 if failed or unnoticed else 0
+    failures = len(failed) + len(found) + len(unnoticed)
+    print(f"{len(outcomes) - len(failed)} passed, {failures} failed", flush=True)
+    return 1 if failures else 0
 
 
 def parse() -> argparse.Namespace:

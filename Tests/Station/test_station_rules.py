@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from station.plan import KEEP, MIB, RELOAD
-from station.rules import CHUNK_BYTES, Observation, Rule, Start, Traffic, Written, judge_upload, judge_watch, sent_again
+from station.rules import (
+    CHUNK_BYTES, Observation, Rule, Start, Traffic, Written, judge_live, judge_upload, judge_watch, sent_again,
+)  # fmt: skip
 from station.watch import wrong_status
 
 from line import Interruption
@@ -161,11 +163,11 @@ def test_what_nothing_was_sent_of_may_stay_under_its_former_name(tmp_path):
         assert watched(tmp_path, uploads=[left | change], **changes) == [Rule.STATE]
 
 
-def test_something_must_be_sent_while_it_is_made(tmp_path):
+def test_something_must_be_sent_while_it_is_made():
     joined = Exchange(1, "POST", "/files/", JOIN, 0, None, 13, status=201)
-    whole = patch(11, 0, SIZE)
-    assert watched(tmp_path, exchanges=[whole], is_live=True) == [Rule.LIVE]
-    assert watched(tmp_path, exchanges=[whole, joined], is_live=True) == []
+    finished, waits, sends = Observation(), Observation(is_live=True), Observation(is_live=True, traffic=Traffic([joined]))
+    assert [finding.rule for finding in judge_live([finished, waits])] == [Rule.LIVE]
+    assert judge_live([waits, sends]) == judge_live([finished]) == []
 
 
 def test_a_form_is_sent_again_after_an_interruption_only(tmp_path):
