@@ -1,27 +1,16 @@
 /// The formats of which no recorder writes the beginning again when it closes the file.
-package enum AppendedFormat: Equatable, Sendable {
-  /// ISO/IEC 13818-1; in packets of 192 bytes on cameras and Blu-ray discs (M2TS).
-  case transportStream
-  /// RFC 3533.
-  case ogg
-  /// ISO/IEC 14496-12, 8.8: its movie box says that fragments follow.
-  case fragmentedMP4
-
-  /// - Parameter bytes: the beginning of the file. A movie box must be in it as a whole.
-  /// - Returns: nil for all other formats, and if that is not enough.
-  package init?(_ bytes: UnsafeRawBufferPointer) {
-    if bytes.starts(with: Array("OggS".utf8)) {
-      self = .ogg
-    } else if AppendedFormat.hasPackets(bytes, of: 188, from: 0) || AppendedFormat.hasPackets(bytes, of: 192, from: 4) {
-      self = .transportStream
-    } else if AppendedFormat.boxes(bytes[...]).first?.type == "ftyp",
-      let movie = AppendedFormat.boxes(bytes[...]).first(where: { $0.type == "moov" }),
-      AppendedFormat.boxes(movie.content).contains(where: { $0.type == "mvex" })
+package enum AppendedFormat {
+  /// - Parameter bytes: the beginning of a file.
+  /// - Returns: whether it is MPEG-TS (ISO/IEC 13818-1; in packets of 192 bytes, M2TS, on cameras and Blu-ray discs), Ogg (RFC 3533), or
+  ///   MP4 in fragments (ISO/IEC 14496-12, 8.8: its movie box, which must be there as a whole, says that they follow).
+  package static func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if bytes.starts(with: Array("OggS".utf8)) || hasPackets(bytes, of: 188, from: 0) || hasPackets(bytes, of: 192, from: 4)
     {
-      self = .fragmentedMP4
-    } else {
-      return nil
+      return true
     }
+    let boxes = boxes(bytes[...])
+    guard boxes.first?.type == "ftyp", let movie = boxes.first(where: { $0.type == "moov" }) else { return false }
+    return AppendedFormat.boxes(movie.content).contains { $0.type == "mvex" }
   }
 
   private static func hasPackets(_ bytes: UnsafeRawBufferPointer, of length: Int, from start: Int) -> Bool {

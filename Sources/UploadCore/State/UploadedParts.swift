@@ -111,9 +111,9 @@ package struct UploadedParts: Equatable, Sendable {
     return count
   }
 
-  /// Whether they are parts of a recording that has become this large, in bytes.
+  /// Whether they are parts of a recording that has become this large, in bytes. Behind the last one there may only be more of those in order.
   package func fit(_ size: Int64) -> Bool {
-    tags.count <= count(in: size) && range(of: mostCount + 1, in: size).offset >= size
+    tags.count <= count(in: size) && (areInOrder || range(of: mostCount + 1, in: size).offset >= size)
   }
 
   /// How large the recording is when the part with this number can be sent, in bytes; nil for a part that is sent when it has ended.

@@ -195,6 +195,12 @@ struct TusPartsTask: Sendable {
     part?.detours.found.overridesMethod ?? (plan.request.overridesMethod || plan.previous.detours.overridesMethod)
   }
 
+  private var options: TusUpload.Options {
+    var options = plan.request.tusOptions
+    options.overridesMethod = overridesMethod
+    return options
+  }
+
   private func join() throws(UploadError) -> HTTPRequest {
     var fields = [TusFields.resumable, Field("Upload-Concat", "final;" + parts.tags.joined(separator: " "))]
     do throws(TusError) {
@@ -350,8 +356,6 @@ struct TusPartsTask: Sendable {
     let location = location(of: 1)
     if let location, let sent = parts.sha256(of: number), sent != sha256 { return remove([location], then: .leave) }
     if part == nil || part?.location != location {
-      var options = plan.request.tusOptions
-      options.overridesMethod = overridesMethod
       do throws(TusError) {
         part = try TusUpload(
           growingTo: offset + length, at: endpoint, plan.request.metadata, location: location, offer, options)
@@ -367,9 +371,8 @@ struct TusPartsTask: Sendable {
 
   /// - Parameter location: nil for a new one.
   private func upload(of number: Int, at location: TargetURI?) -> TusUpload {
-    var options = plan.request.tusOptions
+    var options = options
     options.defersLength = false
-    options.overridesMethod = overridesMethod
     let (offset, length) = parts.range(of: number, in: size)
     return TusUpload(
       partOf: endpoint, offset: offset, length: length, location: location, offer, options, after: part)

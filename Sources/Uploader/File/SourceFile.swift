@@ -187,7 +187,7 @@ final class SourceFile {
   func isAppended(using space: UnsafeMutableRawBufferPointer) -> Bool {
     let room = UnsafeMutableRawBufferPointer(rebasing: space.prefix(64 << 10))
     guard let count = try? read(into: room, at: 0) else { return false }
-    return AppendedFormat(UnsafeRawBufferPointer(rebasing: room[..<count])) != nil
+    return AppendedFormat.matches(UnsafeRawBufferPointer(rebasing: room[..<count]))
   }
 
   /// Whether it is sent while it is made.

@@ -422,7 +422,7 @@ final class UploadJob: Steppable {
     let request = record?.directory.adapted(request) ?? request
     let plan = UploadPlan(
       request, size: file.size, isGrowing: file.isGrowing,
-      isAppended: file.isGrowing && file.isAppended(using: slot.buffers.ring.writableRun),
+      isAppended: file.isGrowing && request.isForTus && file.isAppended(using: slot.buffers.ring.writableRun),
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       recordID: record?.record.id,
       superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,

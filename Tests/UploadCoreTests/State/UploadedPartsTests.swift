@@ -149,6 +149,9 @@ struct UploadedPartsTests {
     let most = 81_840 * mib
     #expect(parts.fit(most) && !parts.fit(most + 1))
     #expect(parts.count(in: most) == 100)
+    // The rest of those in order is sent when the recording has ended.
+    let inOrder = UploadedParts(growing: "t", step: Limits.growingUploadsStep, areInOrder: true)
+    #expect(inOrder.fit(most + 1) && inOrder.count(in: most + 1) == 100)
   }
 
   @Test(arguments: [false, true])
