@@ -21,10 +21,7 @@ def asking(program, tmp_path, monkeypatch):
     return answer
 
 
-ANSWERS = [(b"y", 1, True), (b"ny", 2, True), (b"nnny", 3, False), (b"n", 2, False), (b"", 1, False)]
-
-
-@pytest.mark.parametrize("answers, questions, is_removed", ANSWERS)
+@pytest.mark.parametrize("answers, questions, is_removed", [(b"ny", 2, True), (b"nnny", 3, False), (b"", 1, False)])
 def test_only_a_yes_removes_a_delivered_recording(hive, program, recording, asking, answers, questions, is_removed):
     file = recording()
     result = asking(program.start_sending(hive(), file, *DELETE, "--json", "--ask-watcher"), answers)

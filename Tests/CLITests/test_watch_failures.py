@@ -9,7 +9,7 @@ import pytest
 from program import private, wait_until
 from records import only_record
 from test_after_interruptions import write_journal
-from uploads import of_kind
+from uploads import PASSWORD, of_kind
 from watching import configure, got, has, has_bytes, section, times_sent, wait_for_status, write
 
 SIZE = 6_000_000
@@ -214,18 +214,6 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, tmp_path)
     assert "secret" not in watching.log
 
 
-def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
-    stub = hive("multipart/status=400@1")
-    bad = write(rec / "a.wav")
-    watching = watch(stub)
-    watching.says("set aside until it changes")
-    watching.idle()
-    advice = watching.log.partition("you run gighive-upload resume ")[2][:8]
-    run("resume", advice, env={"GIGHIVE_PASSWORD": "secret"}).check()
-    has(stub, bad)
-    watching.stop()
-
-
 def test_a_recording_that_may_be_stored_is_not_sent_again(hive, watch, program, rec):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
@@ -245,7 +233,7 @@ def has_sent(stub, count: int) -> None:
     wait_until(lambda: len(of_kind(stub, "multipart")) == count, 20, f"{count} attempts")
 
 
-def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, rec):
+def test_a_restart_leaves_set_aside_what_has_not_changed_and_a_person_can_resume_it(hive, watch, program, rec):
     stub = hive("multipart/status=400")
     file = write(rec / "a.wav")
 
@@ -264,6 +252,12 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
         more.write(b"fixed")
     watching = watch(stub, "--field", "notes=n")
     has_sent(stub, 3)
+    watching.says("set aside until it changes", count=3)
+    watching.idle()
+    stub.set_faults()
+    advised = watching.log.rpartition("you run gighive-upload resume ")[2][:8]
+    program.run("resume", advised, env=PASSWORD).check()
+    has(stub, file)
     watching.stop()
 
 
@@ -329,12 +323,12 @@ def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):
 
         one, two = (wait_until(lambda name=name: worker(name), 20, "a worker") for name in ("one", "two"))
         os.kill(one, signal.SIGSTOP)
-        watching.running.signal(signal.SIGTERM)
+        watching.running.signal(signal.SIGINT)
         wait_until(lambda: not Path(f"/proc/{two}").exists(), what="the end of the second one")
         is_first_there = Path(f"/proc/{one}").exists()
         if is_first_there:
             os.kill(one, signal.SIGCONT)
-        assert watching.running.wait(10).code == 0
+        assert watching.running.wait(10).code == 0 and is_gone(one)
         return is_first_there
 
     # After four seconds the first one is killed. A busy machine may need as long for the second one.

@@ -121,14 +121,16 @@ def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hiv
     assert not first.exists() and times_sent(other) == 2
 
 
-@pytest.mark.parametrize("name", [".hidden", "@eaDir", "sent"])
-def test_a_section_that_does_not_enter_a_directory_needs_none_of_its_files(hive, program, tmp_path, name):
+def test_a_section_that_does_not_enter_a_directory_needs_none_of_its_files(hive, program, tmp_path):
     """`sent`: because its own deliveries are moved there."""
     stub, other = hive(), hive()
-    file = write(tmp_path / "rec" / name / "a.wav")
     outer = section(tmp_path / "rec", server=other.url, user="uploader", label="x", after=f"move={tmp_path}/rec/sent")
-    assert program.send(stub, file, "--after", "remove", "--config", configure(tmp_path, stub, outer)).code == 0
-    assert not file.exists() and len(records(program)) == 1
+    config = configure(tmp_path, stub, outer)
+    for count, name in enumerate((".hidden", "@eaDir", "sent"), 1):
+        file = write(tmp_path / "rec" / name / "a.wav")
+        assert program.send(stub, file, "--after", "remove", "--config", config).code == 0
+        assert not file.exists() and len(records(program)) == count
+        assert {record.document["endpoint"].startswith(stub.url) for record in records(program)} == {True}
 
 
 def test_a_recording_that_another_section_cannot_send_now_is_not_removed(hive, watch, tmp_path):
