@@ -18,10 +18,10 @@ def check(result):
     return result.events
 
 
-def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recording):
+def test_a_delivery_is_reported_with_all_its_figures(hive, program, recording):
     file = recording()
     began = datetime.now(timezone.utc)
-    result = program.send(any_hive(), file, "--json").check()
+    result = program.send(hive(), file, "--json").check()
     start, *_, delivered = check(result)
     assert (start["event"], start["file"], start["id"]) == ("start", str(file), None)
     times = [datetime.fromisoformat(event.pop("time").replace("Z", "+00:00")) for event in (start, delivered)]
@@ -53,25 +53,19 @@ def test_progress_counts_what_the_server_has_and_not_what_the_kernel_keeps(hive,
     assert 900_000 <= last["bytes"] <= 1_600_000
 
 
-HOSTILE = ['q"uote\\line\nend\r.mp4', b"\x1b[31m\x7f\xc2\x85caf\xe9\xff.mp4"]
+def test_every_line_is_json_with_any_file_name(hive, send, recording):
+    stub = hive()
+    for name in ('q"uote\\line\nend\r.mp4', b"\x1b[31m\x7f\xc2\x85caf\xe9\xff.mp4"):
+        result = send(stub, recording(name=name), "--json").check()
+        expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
+        assert {os.path.basename(event["file"]) for event in check(result)} == {expected}
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_every_line_is_json_with_any_file_name(hive, send, recording, name):
-    result = send(hive(), recording(name=name), "--json").check()
-    expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
-    for event in check(result):
-        assert os.path.basename(event["file"]) == expected
-
-
-MESSAGES = [b"a\\u001b[31m\\nb\\u0000quo\\\"te", b"x" * 5000, b"\xff\xfe\xed\xa0\x80"]
-
-
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message[:10])
-def test_every_line_is_json_with_any_words_of_a_server(hive, send, recording, message):
-    result = send(hive(answer=answer_of(b'{"error":"Bad Request","message":"%s"}' % message)), recording(), "--json")
-    assert result.code == 7, result
-    assert len(check(result)[-1]["message"]) < 1000
+def test_every_line_is_json_with_any_words_of_a_server(hive, send, recording):
+    for message in (b"a\\u001b[31m\\nb\\u0000quo\\\"te", b"x" * 5000, b"\xff\xfe\xed\xa0\x80"):
+        result = send(hive(answer=answer_of(b'{"error":"Bad Request","message":"%s"}' % message)), recording(), "--json")
+        assert result.code == 7, result
+        assert len(check(result)[-1]["message"]) < 1000
 
 
 def test_errors_are_reported_on_stderr_too(hive, send, recording):
@@ -82,11 +76,6 @@ def test_errors_are_reported_on_stderr_too(hive, send, recording):
     assert "413" in failed["message"] and "413" in result.err
     quiet = send(stub, file, "--json", "--quiet")
     assert quiet.err == result.err and quiet.outcome["exit_code"] == 8
-
-
-def test_a_usage_error_prints_no_event(hive, send, recording):
-    result = send(hive(), recording(), "--json", "--event-type", "x")
-    assert (result.code, result.out) == (2, "")
 
 
 def test_a_file_is_named_by_its_absolute_path(hive, program, recording):
@@ -133,16 +122,18 @@ def test_progress_is_reported_as_often_as_asked(hive, send, recording):
     assert progress(send(hive("slow-read=7e6"), file, "--json", "--json-progress", "none").check()) == []
 
 
-@pytest.mark.parametrize("time", ["0s", "often"])
-def test_a_malformed_interval_is_refused(hive, send, recording, time):
-    result = send(hive(), recording(), "--json", "--json-progress", time)
-    assert (result.code, result.out) == (2, "") and "--json-progress" in result.err, result
-
-
-def test_the_interval_of_events_needs_events(hive, program, recording):
-    for result in (program.send(hive(), recording(), "--json-progress", "1s"), program.run("resume", "--all", "--json-progress=none")):
-        assert (result.code, result.out) == (2, "")
-        assert "--json-progress needs --json" in result.err, result
+def test_a_usage_error_prints_no_event(hive, program, recording):
+    stub, file = hive(), recording()
+    for options, message in (
+        (["--json", "--event-type", "x"], "no event type"),
+        (["--json", "--json-progress", "0s"], "--json-progress"),
+        (["--json", "--json-progress", "often"], "--json-progress"),
+        (["--json-progress", "1s"], "--json-progress needs --json"),
+    ):
+        result = program.send(stub, file, *options)
+        assert (result.code, result.out) == (2, "") and message in result.err, result
+    result = program.run("resume", "--all", "--json-progress=none")
+    assert (result.code, result.out) == (2, "") and "--json-progress needs --json" in result.err, result
 
 
 def test_a_resume_does_not_inherit_the_interval(program, interrupted):

@@ -73,27 +73,23 @@ def watch(hive, program, recording):
     return watch
 
 
-@pytest.mark.parametrize("columns", [5, 20, 80])
-def test_no_redraw_is_wider_than_the_terminal(watch, columns):
-    lines = redraws(watch(columns))
-    assert len(lines) >= 3
-    assert max(map(columns_of, lines)) < columns
-    if columns >= 20:
-        assert all(re.search(r"[0-9]+ %", line) for line in lines)
-        assert any("ETA" in line for line in lines)
-    if columns >= 80:
-        assert all("gig.mp4" in line and " of 4.0 MB" in line for line in lines)
-        assert any("B/s" in line for line in lines) and not any(" 0 B/s" in line for line in lines)
-        assert any("[###" in line for line in lines)
+def test_no_redraw_is_wider_than_the_terminal(watch):
+    for columns in (5, 20, 80):
+        lines = redraws(watch(columns))
+        assert len(lines) >= 3
+        assert max(map(columns_of, lines)) < columns
+        if columns >= 20:
+            assert all(re.search(r"[0-9]+ %", line) for line in lines)
+            assert any("ETA" in line for line in lines)
+    assert all("gig.mp4" in line and " of 4.0 MB" in line for line in lines)
+    assert any("B/s" in line for line in lines) and not any(" 0 B/s" in line for line in lines)
+    assert any("[###" in line for line in lines)
 
 
-NAMES = {"long": "n" * 250, "wide": "長い録音" * 8, "emoji": "🎸" * 20, "combining": "e\u0301" * 60}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_long_or_wide_file_name_does_not_make_it_wider(watch, name):
-    lines = redraws(watch(60, name=NAMES[name] + ".mp4"))
-    assert max(map(columns_of, lines)) < 60
+def test_a_long_or_wide_file_name_does_not_make_it_wider(watch):
+    for name in ("n" * 250, "長い録音" * 8, "🎸" * 20, "e\u0301" * 60):
+        lines = redraws(watch(60, name=name + ".mp4"))
+        assert max(map(columns_of, lines)) < 60, name
 
 
 def test_the_line_follows_a_terminal_that_becomes_narrower(watch):
@@ -124,23 +120,13 @@ def test_nothing_else_moves_the_cursor(watch):
     assert "\x9b" not in output and "\n" not in output
 
 
-@pytest.mark.parametrize("how", [["--progress=none"], ["--quiet"]], ids=" ".join)
-def test_progress_can_be_switched_off(watch, how):
-    assert watch(80, *how) == ""
-
-
-def test_plain_progress_is_lines_on_a_terminal_too(watch):
-    output = watch(80, "--progress=plain")
-    assert END not in output and output.count("%") == output.count("\n") >= 5
-
-
-def test_json_progress_draws_no_line(watch):
+def test_progress_can_be_switched_off_or_take_another_form(watch, hive, send, recording):
+    assert watch(80, "--progress=none") == watch(80, "--quiet") == ""
     assert END not in watch(80, "--json")
-
-
-def test_a_bar_can_be_had_without_a_terminal(hive, send, recording):
-    result = send(hive(), recording(), "--progress=bar")
-    assert result.code == 0 and END in result.err
+    plain = watch(80, "--progress=plain")
+    assert END not in plain and plain.count("%") == plain.count("\n") >= 5
+    # Without a terminal.
+    assert END in send(hive(), recording(), "--progress=bar").check().err
 
 
 # Several files
@@ -194,9 +180,9 @@ def test_a_terminal_of_one_row_has_one_line(watch_several):
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 
 
-@pytest.mark.parametrize(
-    ("environment", "options", "is_coloured"),
-    [
+def test_colours_are_for_terminals_that_have_them(hive, program, recording):
+    files = [recording(4_000_000), "missing.mp4"]
+    for environment, options, is_coloured in (
         ({"TERM": "xterm"}, [], True),
         ({"TERM": "xterm", "NO_COLOR": ""}, [], True),
         ({"TERM": "xterm", "NO_COLOR": "1"}, [], False),
@@ -204,15 +190,13 @@ RED, GREEN = "\x1b[31m", "\x1b[32m"
         ({}, [], False),
         ({"NO_COLOR": "1"}, ["--color=always"], True),
         ({"TERM": "xterm"}, ["--color=never"], False),
-    ],
-)
-def test_colours_are_for_terminals_that_have_them(hive, program, recording, environment, options, is_coloured):
-    terminal = Terminal(80)
-    files = [recording(4_000_000), "missing.mp4"]
-    result = program.start_sending(hive("slow-read=8e6"), *files, *options, stderr=terminal.slave, env=environment).wait()
-    output = terminal.finish()
-    assert result.code == 3
-    assert ((RED + "gighive-upload:") in output, (GREEN + "#") in output) == (is_coloured, is_coloured)
+    ):
+        terminal, stub = Terminal(80), hive("slow-read=8e6")
+        result = program.start_sending(stub, *files, *options, stderr=terminal.slave, env=environment).wait()
+        output = terminal.finish()
+        assert result.code == 3
+        shown = (RED + "gighive-upload:") in output, (GREEN + "#") in output
+        assert shown == (is_coloured, is_coloured), (environment, options)
 
 
 def test_results_are_coloured_on_request_only(hive, send, recording):
@@ -224,18 +208,17 @@ def test_results_are_coloured_on_request_only(hive, send, recording):
 # Results
 
 
-@pytest.mark.parametrize("columns", [60, 100])
-def test_a_result_fits_into_60_columns(hive, program, recording, columns):
-    terminal = Terminal(columns)
+def test_a_result_fits_into_60_columns(hive, program, recording):
     file = recording(4_000_000)
-    running = program.start_sending(hive(), file, "--progress=none", stdout=terminal.slave)
-    assert running.wait().code == 0
-    lines = terminal.finish().replace("\r", "").splitlines()
-    assert max(map(columns_of, lines)) <= columns
-    assert any("(verified)" in line for line in lines)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert any(digest in line for line in lines) == (columns == 100)
-    assert any(re.search(f"{digest[:24]}[0-9a-f]*…{digest[-8:]} ", line) for line in lines) == (columns == 60)
+    for columns in (60, 100):
+        terminal = Terminal(columns)
+        program.start_sending(hive(), file, "--progress=none", stdout=terminal.slave).wait().check()
+        lines = terminal.finish().replace("\r", "").splitlines()
+        assert max(map(columns_of, lines)) <= columns
+        assert any("(verified)" in line for line in lines)
+        assert any(digest in line for line in lines) == (columns == 100)
+        assert any(re.search(f"{digest[:24]}[0-9a-f]*…{digest[-8:]} ", line) for line in lines) == (columns == 60)
 
 
 def test_the_command_to_resume_has_a_line_of_its_own(hive, send, recording):

@@ -1,10 +1,9 @@
 """Output for people: results on stdout, progress and errors on stderr, and no terminal control sequences from outside."""
 
+import json
 import os
 import re
 import subprocess
-
-import pytest
 
 ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\u202e"
 
@@ -52,18 +51,16 @@ def test_a_file_name_is_shown_without_control_sequences(hive, send, recording):
     assert missing.code == 3 and is_harmless(missing.err) and len(missing.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("kind", ["application/json", "text/html"])
-def test_a_servers_words_are_shown_without_control_sequences(hive, send, recording, kind):
+def test_a_servers_words_are_shown_without_control_sequences(hive, send, recording):
     words = f"no{ESCAPES} way\n\nsecond"
-    content = ('{"message":"%s"}' % words.replace("\n", "\\n") if kind == "application/json" else words).encode()
-    head = f"HTTP/1.1 400 Bad\r\nContent-Type: {kind}\r\nX-Evil: {ESCAPES}\r\nContent-Length: {len(content)}\r\n\r\n"
-    answer = head.replace("\x07", "").replace("\x7f", "").replace("\x1b", "").encode() + content
-    for options in ([], ["-v"]):
-        result = send(hive(answer=answer), recording(), "--progress=none", *options)
-        assert result.code == 7, result
-        assert is_harmless(result.out + result.err), result
-    if kind == "application/json":
-        assert "way second" in result.err or "way" in result.err
+    for kind, text in (("application/json", json.dumps({"message": words})), ("text/html", words)):
+        content = text.encode()
+        head = f"HTTP/1.1 400 Bad\r\nContent-Type: {kind}\r\nX-Evil: {ESCAPES}\r\nContent-Length: {len(content)}\r\n\r\n"
+        answer = head.replace("\x07", "").replace("\x7f", "").replace("\x1b", "").encode() + content
+        for options in ([], ["-v"]):
+            result = send(hive(answer=answer), recording(), "--progress=none", *options)
+            assert result.code == 7 and "way second" in result.err, result
+            assert is_harmless(result.out + result.err), result
 
 
 def test_arguments_are_shown_without_control_sequences(run, recording):
