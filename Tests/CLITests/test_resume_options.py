@@ -11,28 +11,34 @@ from test_help import options_of, settings
 from test_tls import key_pin
 
 SETTINGS = settings()
-ARGUMENTS = {**options_of("send"), **SETTINGS}
+ARGUMENTS = {**options_of("send"), **SETTINGS, "config": "FILE", "to": "NAME"}
 """What each option takes, by the help and, for those of configuration files, the reference."""
 DESTINATIONS = {
-    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "upload-url", "upload-url-file", "s3", "s3-endpoint", "s3-region", "s3-credentials", "s3-profile",
-    "overwrite", "webdav"}
+    "server", "multipart-url", "tus-url", "put-url", "put-url-file", "upload-url", "upload-url-file", "s3", "s3-endpoint",
+    "s3-region", "s3-credentials", "s3-profile", "overwrite", "webdav"}
 ENDING = {"help", "dry-run", "from", "set", "retry"}
 """Nothing is sent, no file is named, or each of the tests has it."""
 OF_WATCHERS = {"interface", "metrics", "order"}
 """`send` does not take these settings."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}
+TOGETHER = [
+    {"user", "insecure", "proxy-user", "trust-server", "trust-settle", "quiet", *FOR_DIRECTORIES},
+    {"netrc", "proxy-password-file", "live", "live-deleted", "live-lag", "settle"},
+    {"bearer-file", "ipv4", "header-file"}, {"upload-token-file", "ipv6", "config", "to"},
+]
+"""Options that are given at once; all others are given together, too."""
 VALUES = {
     "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
     "congestion": "reno", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
     "after": "keep", "progress": "none", "color": "always", "file-name": "other.mp4", "match": "*.wav",
     "exclude": "*.tmp", "to": "stage", "jobs": "2", "connections": "3", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
     "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "pin": "{pin}",
-    "trust-origin": "https://uploads.example", "settle": "1ms", "live-deleted": "cancel",
+    "trust-origin": "https://uploads.example", "settle": "1ms", "live-deleted": "cancel", "min-size": "1k",
 }
 """The others follow from the name of the argument."""
-BY_ARGUMENT = {"yes": "yes", "SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
+BY_ARGUMENT = {"yes": "yes", "SIZE": "20Mi", "TIME": "1m", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
 FILES = {
-    "header-file": "X-Rack: 7\n", "config": "", "netrc": "machine 127.0.0.1 login a password b\n",
+    "header-file": "X-Rack: 7\n", "config": "[stage]\nfield = notes=x\n", "netrc": "machine 127.0.0.1 login a password b\n",
     "proxy-password-file": PROXY_PASSWORD + "\n",
 }
 BESIDE = {
@@ -72,20 +78,19 @@ def options(tmp_path, certificates, program):
     proxy.stop()
 
 
-@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - DESTINATIONS - ENDING - OF_WATCHERS))
-def test_an_upload_with_this_option_is_resumed(run, hive, program, certificates, tmp_path, options, name):
-    stub = hive("create/status=503", tls=certificates, user=None, host="::1" if name == "ipv6" else "127.0.0.1")
+OTHERS = set(ARGUMENTS) - DESTINATIONS - ENDING - OF_WATCHERS - set().union(*TOGETHER)
+
+
+@pytest.mark.parametrize("names", [OTHERS, *TOGETHER], ids=range(len(TOGETHER) + 1))
+def test_an_upload_with_these_options_is_resumed(run, hive, program, certificates, tmp_path, options, names):
+    stub = hive("create/status=503", tls=certificates, user=None, host="::1" if "ipv6" in names else "127.0.0.1")
     (tmp_path / "rec").mkdir()
-    (tmp_path / "rec" / "take.wav").write_bytes(b"x" * (32 << 20 if name == "min-size" else 1000))
-    if name == "to":
-        configuration = tmp_path / ".config" / "gighive-upload" / "gighive-upload.conf"
-        configuration.parent.mkdir(parents=True)
-        private(configuration, "[stage]\nfield = notes=x\n")
-    what = "rec" if name in FOR_DIRECTORIES else "rec/take.wav"
-    given = [*options(name), "--retry", "0"]
+    (tmp_path / "rec" / "take.wav").write_bytes(b"x" * 1000)
+    what = "rec" if names & FOR_DIRECTORIES else "rec/take.wav"
+    given = [word for name in sorted(names) for word in options(name)] + ["--retry", "0"]
     environment = dict(password for option, password in PASSWORDS.items() if any(f"{option}=" in word for word in given))
     destination = ["--server", stub.url, "--label", "L", "--protocol", "tus"]
-    if name not in ("cacert", "insecure"):
+    if not names & {"cacert", "insecure"}:
         destination += trust(stub)
     sent = run("send", what, *destination, *given, env=environment, retries=None)
     assert sent.code == 9, sent

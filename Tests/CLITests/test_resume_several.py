@@ -1,6 +1,5 @@
 """Several interrupted uploads, several processes, and typing mistakes."""
 
-import pytest
 from program import private, wait_until
 from records import only_record, records
 from test_resume_all import in_order
@@ -9,17 +8,14 @@ from uploads import PASSWORD, WAYS, begin, go_on, is_delivered, of_kind, sent, s
 SIZE, AT = 6_000_000, 3_000_000
 
 
-@pytest.mark.parametrize("way", [*WAYS, "cancel"])
-def test_two_processes_never_work_on_one_upload(hive, program, recording, way):
+def test_two_processes_never_work_on_one_upload(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, at=AT)
     upload = only_record(program).id
-    if way == "cancel":
-        result = program.run("cancel", upload, env=PASSWORD)
-    else:
-        result = go_on(program, stub, file, way, *(["--strict"] if way == "resume --all" else []))
-    assert result.code == 11, result
-    assert upload in result.err
+    results = [go_on(program, stub, file, way, *(["--strict"] if way == "resume --all" else [])) for way in WAYS]
+    for result in [*results, program.run("cancel", upload, env=PASSWORD)]:
+        assert result.code == 11, result
+        assert upload in result.err
     assert running.process.poll() is None
     running.end()
     assert go_on(program, stub, file, "send").code == 0
@@ -70,34 +66,31 @@ def test_an_upload_can_be_chosen_by_a_beginning_that_no_other_id_has(hive, progr
 WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "ABCDEF01", "\x1b[31m", "a\nb", b"\xff", "%41"]
 
 
-@pytest.mark.parametrize("command", ["resume", "cancel", "delete", "forget"])
-def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted, command):
+def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted):
     stub, _ = interrupted()
     before = sorted(path.name for path in program.state.iterdir())
-    for word in WRONG:
-        result = program.run(*command.split(), word, env=PASSWORD)
-        assert result.code == 2, (word, result)
-        assert result.out == "" and len(result.err.splitlines()) == 1 and "\x1b" not in result.err
+    for command in ("resume", "cancel", "delete", "forget"):
+        for word in WRONG:
+            result = program.run(command, word, env=PASSWORD)
+            assert result.code == 2, (command, word, result)
+            assert result.out == "" and len(result.err.splitlines()) == 1 and "\x1b" not in result.err
     assert stub.requests == []
     assert sorted(path.name for path in program.state.iterdir()) == before
 
 
-@pytest.mark.parametrize("arguments", [["resume"], ["resume", "--all", "abc"], ["cancel"], ["delete"], ["forget"], ["forget", "--all", "abc"], ["prune"],
-     ["list", "abc"]])
-def test_a_command_without_what_it_is_about_is_a_usage_error(run, arguments):
-    result = run(*arguments)
-    assert result.code == 2 and result.err.splitlines()[1:] == [f"See gighive-upload help {arguments[0]}."], result
+def test_a_command_without_what_it_is_about_is_a_usage_error(run):
+    for arguments in (
+        "resume", "resume --all abc", "cancel", "delete", "forget", "forget --all abc", "prune", "list abc",
+    ):
+        result = run(*arguments.split())
+        assert result.code == 2 and result.err.splitlines()[1:] == [f"See gighive-upload help {arguments.split()[0]}."], result
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["resume", "--all", "--protocol", "tus"], ["resume", "--all", "--threshold", "1"], ["prune", "1d", "--all"],
-     ["cancel", "x", "-j", "2"], ["cancel", "x", "--server", "http://x"], ["send", "x", "--strict"],
-     ["cancel", "x", "--label", "L"], ["cancel", "x", "--all"], ["delete", "x", "--all"], ["list", "--all"],
-     ["list", "--user", "x"], ["send", "x", "--all"], ["list", "--quiet"],
-     ["forget", "x", "--user", "x"]],
-    ids=" ".join,
-)
-def test_an_option_of_another_command_is_a_usage_error(run, arguments):
-    result = run(*arguments)
-    assert result.code == 2 and "has no option" in result.err, result
+def test_an_option_of_another_command_is_a_usage_error(run):
+    for arguments in (
+        "resume --all --protocol tus", "resume --all --threshold 1", "prune 1d --all", "cancel x -j 2", "send x --strict",
+        "cancel x --server http://x", "cancel x --label L", "cancel x --all", "delete x --all", "list --all", "list --user x",
+        "send x --all", "list --quiet", "forget x --user x",
+    ):
+        result = run(*arguments.split())
+        assert result.code == 2 and "has no option" in result.err, (arguments, result)

@@ -17,10 +17,10 @@ def retries(result) -> list[dict]:
 # What is retried.
 
 
-def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording):
-    hive, file = any_hive("reset-after=1000@2"), recording()
-    result = send(hive, file, *SOON, "--json", retries=3).check()
-    assert is_delivered(hive, file)
+def test_a_connection_that_is_lost_is_made_again(hive, send, recording, certificates):
+    stub, file = hive("reset-after=1000@2", tls=certificates), recording()
+    result = send(stub, file, *SOON, "--json", retries=3).check()
+    assert is_delivered(stub, file)
     assert retries(result)
 
 
@@ -40,17 +40,14 @@ def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, rec
 # How often.
 
 
-def test_retries_limits_the_number_of_tries(hive, send, recording):
-    stub = hive("status=503")
-    result = send(stub, recording(), *SOON, "--json", retries=3)
+def test_retries_limits_the_number_of_tries_which_is_five_by_default(hive, send, recording):
+    stub, file = hive("status=503"), recording()
+    result = send(stub, file, *SOON, "--json", retries=3)
     assert result.code == 9, result
     assert len(stub.requests) == 4
     assert [event["try"] for event in retries(result)] == [1, 2, 3]
-
-
-def test_there_are_five_retries_by_default(hive, send, recording):
-    stub = hive("status=503")
-    assert send(stub, recording(), *SOON, retries=None).code == 9
+    stub._requests.clear()
+    assert send(stub, file, *SOON, retries=None).code == 9
     assert len(stub.requests) == 6
 
 
