@@ -9,7 +9,6 @@ enum ErrandTask: Sendable {
   /// Whether a recording to be deleted may be gone, although no response says so.
   var mayBeDeleted: Bool { if case .deletion(let task) = self { task.mayBeDone } else { false } }
 
-  /// Whether a response is a captive portal's.
   func isPortals(_ answer: Answer) -> Bool {
     if case .deletion = self { LikelySoftware.isLoginInstead(answer) } else { false }
   }

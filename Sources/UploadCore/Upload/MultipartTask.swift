@@ -82,11 +82,9 @@ struct MultipartTask: Sendable {
 
   // MARK: Responses
 
-  /// Whether a response is a captive portal's, so that the form has not reached the server: it asks for a login, and
-  /// nothing proves that it is the server's own. A 401 asks for the credentials of the request (RFC 9110, 15.5.2).
   func isPortals(_ answer: Answer) -> Bool {
-    if request.isForGigHive { return LikelySoftware.isLoginInstead(answer) }
-    return !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
+    request.isForGigHive
+      ? LikelySoftware.isLoginInstead(answer) : LikelySoftware.isPortals(answer, unless: provesServer)
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {

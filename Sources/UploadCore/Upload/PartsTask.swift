@@ -204,7 +204,6 @@ struct PartsTask: Sendable {
     return true
   }
 
-  /// Whether a response is a captive portal's, so that nothing has reached the server (``MultipartTask/isPortals(_:)``).
   func isPortals(_ answer: Answer) -> Bool { dialect.isPortals(answer) }
 
   mutating func takeUnsaved() -> RecordChange? {

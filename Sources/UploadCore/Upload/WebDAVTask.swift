@@ -137,10 +137,7 @@ struct WebDAVTask: Sendable {
 
   // MARK: Responses
 
-  /// Whether a response is a captive portal's, so that nothing has reached the server (``MultipartTask/isPortals(_:)``).
-  func isPortals(_ answer: Answer) -> Bool {
-    !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
-  }
+  func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
     var answer = answer

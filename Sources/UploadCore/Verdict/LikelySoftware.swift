@@ -105,6 +105,13 @@ extension LikelySoftware {
   /// Whether the page of a success says that nothing may be stored: it asks for a login, or shows that a program in PHP has failed.
   static func isFailure(_ answer: Answer) -> Bool { asksForPassword(answer) || Page(answer).hasPHPFailure }
 
+  /// Whether it is a captive portal's, so that nothing has reached the server: it asks for a login. A 401 asks for the credentials of the
+  /// request (RFC 9110, 15.5.2).
+  /// - Parameter isProved: whether its certificate shows that the server itself answers (``UploadPlan/provesServer``).
+  static func isPortals(_ answer: Answer, unless isProved: Bool) -> Bool {
+    !isProved && answer.status != 401 && asksForPassword(answer)
+  }
+
   /// Whether a page for a login stands where GigHive has JSON.
   static func isLoginInstead(_ answer: Answer) -> Bool { answer.isSuccess && asksForPassword(answer) }
 

@@ -68,9 +68,7 @@ struct NextcloudParts: Sendable {
 
   // MARK: Responses
 
-  func isPortals(_ answer: Answer) -> Bool {
-    !provesServer && answer.status != 401 && LikelySoftware.asksForPassword(answer)
-  }
+  func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
 
   /// What a response to PROPFIND lists; nil if nothing has that URL.
   private func files(in answer: Answer) throws(UploadError) -> [MultiStatus.File]? {
