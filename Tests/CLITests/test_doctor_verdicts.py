@@ -14,8 +14,10 @@ def test_redirects_are_followed_as_by_an_upload(hive, examine):
 
 def test_a_patch_that_passes_only_as_a_post_is_a_warning_or_sent_as_one(hive, examine, tmp_path):
     """In the configuration, too."""
-    event = found(examine(hive("deny-patch").url, *USER, "--json").check(), "request-limit")
+    stub = hive("deny-patch")
+    event = found(examine(stub.url, *USER, "--json").check(), "request-limit")
     assert event["result"] == "warning" and "as a POST" in event["message"], event
+    assert stub.uploads == [] and any(request.header("X-HTTP-Method-Override") == "DELETE" for request in stub.requests)
     stub = hive("deny-patch")
     config = tmp_path / "c.conf"
     config.write_text(f"[gig]\nserver = {stub.url}\nuser = uploader\nlabel = x\nmethod-override = yes\n")

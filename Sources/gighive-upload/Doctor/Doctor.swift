@@ -22,7 +22,8 @@ enum Doctor {
     if let problem = prober.problem {
       findings.add(Finding(.connection, .failure(problem)))
     } else if ConnectionExamination.run(prober, configuration, findings) {
-      try ServerExamination(arguments, size, prober, configuration, findings).run()
+      var examination = ServerExamination(arguments, size, prober, configuration, findings)
+      try examination.run()
     }
     if cancellation.isCancelled {
       let code = UploadError.cancelled(hasSentAll: false).exitCode(signal: shim_signal_received())

@@ -2,7 +2,7 @@ import Uploader
 
 /// Examines the server: its endpoints, the credentials, and how long requests may be.
 struct ServerExamination {
-  private let request: UploadRequest
+  private var request: UploadRequest
   /// That of the file, in bytes.
   private let size: Int64?
   private let object: ObjectURL?
@@ -26,7 +26,7 @@ struct ServerExamination {
     self.findings = findings
   }
 
-  func run() throws(UsageError) {
+  mutating func run() throws(UsageError) {
     if let object { return try examine(object) }
     let boundary: Boundary
     do throws(UploadError) { boundary = try Boundary(random: RandomBytes.bytes(16)) } catch {
@@ -183,7 +183,7 @@ struct ServerExamination {
   }
 
   /// - Returns: false if uploads over tus would fail.
-  private func examinePatches() -> Bool {
+  private mutating func examinePatches() -> Bool {
     let shortest = Limits.announcedPatchLengths[0]
     var checks = LimitChecks(
       .patch, needed: shortest, isOnlyCheck: !request.isForGigHive, isAvoided: tusNeed == .avoided)
@@ -193,6 +193,8 @@ struct ServerExamination {
     checks.finish()
     if checks.isMethodRefused, !request.overridesMethod {
       checks.addOverride(announcePatch(shortest, overridesMethod: true))
+      // If it helps, all that follows needs it.
+      request.overridesMethod = true
     }
     guard let finding = checks.finding else { return true }
     findings.add(finding)
