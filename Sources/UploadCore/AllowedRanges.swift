@@ -20,6 +20,8 @@ package struct AllowedRanges {
   package static let delayMilliseconds: ClosedRange<Int64> = 0...Limits.timeoutMilliseconds
   /// Rates, in bytes per second.
   package static let rate: ClosedRange<Int64> = 1...Limits.rate
+  /// The share of the line for recordings that are still made, in percent.
+  package static let liveShare: ClosedRange<Int64> = 1...99
   /// Numbers of retries.
   package static let retries: ClosedRange<Int64> = 0...Limits.retryCount
   /// Numbers of connections for one recording.

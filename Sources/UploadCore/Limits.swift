@@ -355,6 +355,14 @@ package enum Limits {
   package static let rateTurnMilliseconds: Int64 = 100
   /// How late an upload may come before it loses its turn, in milliseconds.
   package static let rateAbsenceMilliseconds: Int64 = 1000
+  /// How long recordings that are still made leave their share of the line to finished ones of which nothing is sent, in milliseconds.
+  package static let liveShareMilliseconds: Int64 = 5000
+  /// How often it is looked at again whether they have earned something, in milliseconds.
+  package static let liveSharePauseMilliseconds: Int64 = 20
+  /// How much they must have earned for a write, in bytes.
+  package static let liveShareQuantum: Int64 = 16 << 10
+  /// How much they can have earned, in bytes.
+  package static let liveShareMost: Int64 = 4 << 20
   /// Entries of a timetable of rate limits: one an hour, for workdays and weekends, several times over.
   package static let rateScheduleCount = 128
   /// How often the time is compared with a timetable while something is sent, in milliseconds.

@@ -24,8 +24,9 @@ public final class Uploader {
     problem = configuration.problem(jobs: jobs)
     let jobs = problem == nil ? jobs : 1
     shared = SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: jobs))
-    let rateControl =
-      problem == nil && !configuration.rateLimit.isUnlimited ? RateControl(configuration.rateLimit) : nil
+    let (rateLimit, livePercent) = (configuration.rateLimit, configuration.livePercent)
+    let isShared = problem == nil && (!rateLimit.isUnlimited || livePercent != nil)
+    let rateControl = isShared ? RateControl(rateLimit, livePercent: livePercent) : nil
     slots = UploadSlots(count: jobs, rateControl: rateControl)
   }
 

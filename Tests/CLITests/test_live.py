@@ -297,6 +297,19 @@ def test_how_much_of_its_end_waits_can_be_chosen(server, send, end, recorder):
 
 
 @WHATEVER_SERVER
+def test_finished_recordings_keep_their_part_of_the_line(server, send, recorder, program):
+    finished = [program.directory / f"b{number}.wav" for number in range(20)]
+    for path in finished:
+        path.write_bytes(os.urandom(7 * MIB))
+        os.utime(path, (1e9, 1e9))
+    recorder.write(20 * PART)
+    send(recorder.path, *finished[1:], "--set", "live-keep=10%", file=finished[0])
+    wait_until(lambda: len(server.stored()) == 20)
+    # Some 15 MiB, and what it sends before the first of the others.
+    assert max(server.parts(), default=0) <= 4
+
+
+@WHATEVER_SERVER
 def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
     running = begin(2)

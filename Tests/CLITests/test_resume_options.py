@@ -33,7 +33,7 @@ VALUES = {
     "after": "keep", "progress": "none", "color": "always", "file-name": "other.mp4", "match": "*.wav",
     "exclude": "*.tmp", "to": "stage", "jobs": "2", "connections": "3", "field": "a=b", "max-memory": "64G", "cert": "client.pem",
     "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "pin": "{pin}",
-    "trust-origin": "https://uploads.example", "settle": "1ms", "live-deleted": "cancel", "min-size": "1k",
+    "trust-origin": "https://uploads.example", "settle": "1ms", "live-deleted": "cancel", "live-keep": "30%", "min-size": "1k",
 }
 """The others follow from the name of the argument."""
 BY_ARGUMENT = {"yes": "yes", "SIZE": "20Mi", "TIME": "1m", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
@@ -46,7 +46,8 @@ BESIDE = {
     "proxy-user": ["--proxy", "{proxy}"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
     "trust-server": ["--after", "remove"], "trust-settle": ["--after", "remove"], "key": ["--cert", "client.pem"],
     "live": ["--settle", "1ms"], "settle": ["--live"], "live-lag": ["--live", "--settle", "1ms"],
-    "live-deleted": ["--live", "--settle", "1ms"], "json-progress": ["--json"], "upload-token-file": ["--field", "tos_accepted=true"],
+    "live-deleted": ["--live", "--settle", "1ms"], "live-keep": ["--live", "--settle", "1ms"], "json-progress": ["--json"],
+    "upload-token-file": ["--field", "tos_accepted=true"],
 }
 """Options that another one needs."""
 PASSWORDS = {"user": ("GIGHIVE_PASSWORD", "secret"), "proxy-user": ("GIGHIVE_PROXY_PASSWORD", PROXY_PASSWORD)}

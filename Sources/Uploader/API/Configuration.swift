@@ -26,6 +26,8 @@ public struct Configuration: Sendable {
   public var proxies = ProxySettings()
   /// How fast all uploads together may be sent, by the time of the week: 1 to 10^12 bytes per second.
   public var rateLimit = RateSchedule.unlimited
+  /// How much of the line recordings that are still made get while finished ones are sent, too, in percent; nil if nothing divides it.
+  package var livePercent: Int64?
   /// How long a failed upload is retried without progress.
   public var retryLimit = RetryLimit.failures(5)
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound

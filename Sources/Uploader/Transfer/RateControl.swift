@@ -1,9 +1,11 @@
 import CShims
 import UploadCore
 
-/// The rate shared by the uploads of an uploader, which can change with the time of the day.
+/// What the uploads of an uploader share: the rate, which can change with the time of the day, and what recordings that are still made leave
+/// to finished ones.
 final class RateControl {
   fileprivate var shares: FairShares
+  fileprivate var liveShare: LiveShare?
   private let schedule: RateSchedule
   /// The minutes since Sunday, 00:00, local time; nil while the clock is wrong.
   private let minute: () -> Int?
@@ -11,8 +13,10 @@ final class RateControl {
   /// When the time is looked at again, on the monotonic clock.
   private var nextLook: Int64 = .min
 
-  init(_ schedule: RateSchedule, minute: @escaping () -> Int? = RateControl.localMinute) {
+  /// - Parameter livePercent: ``Configuration/livePercent``.
+  init(_ schedule: RateSchedule, livePercent: Int64? = nil, minute: @escaping () -> Int? = RateControl.localMinute) {
     self.schedule = schedule
+    liveShare = livePercent.map { LiveShare(percent: $0) }
     self.minute = minute
     limit = schedule.strictest
     shares = FairShares(bytesPerSecond: schedule.rates.min() ?? 1)
@@ -37,6 +41,8 @@ final class RateControl {
 final class RateShare {
   private let control: RateControl
   private let number: Int
+  /// Whether its upload is that of a recording that is still made.
+  var isLive = false
 
   init(of control: RateControl) {
     self.control = control
@@ -50,21 +56,24 @@ final class RateShare {
 
   /// The number of bytes that may be written now.
   func allowance(nowMilliseconds now: Int64) -> Int {
-    switch control.limit(nowMilliseconds: now) {
+    let most = isLive ? control.liveShare?.allowance(nowMilliseconds: now) ?? .max : .max
+    return switch control.limit(nowMilliseconds: now) {
     case .paused: 0
-    case .bytesPerSecond: control.shares.allowance(of: number, nowMilliseconds: now)
-    case .unlimited: .max
+    case .bytesPerSecond: most == 0 ? 0 : min(most, control.shares.allowance(of: number, nowMilliseconds: now))
+    case .unlimited: most
     }
   }
 
-  /// Bytes have been written. Those sent while there is no limit take nothing from others, so they do not count.
-  func consume(_ count: Int) {
+  /// Bytes have been written. Those sent while there is no limit on the rate take nothing from it, so they do not count there.
+  func consume(_ count: Int, nowMilliseconds now: Int64) {
     if control.limit != .unlimited { control.shares.consume(count, of: number) }
+    if isLive { control.liveShare?.consume(count) } else { control.liveShare?.earn(by: count, nowMilliseconds: now) }
   }
 
   /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-    switch control.limit(nowMilliseconds: now) {
+    if isLive, control.liveShare?.allowance(nowMilliseconds: now) == 0 { return now + Limits.liveSharePauseMilliseconds }
+    return switch control.limit(nowMilliseconds: now) {
     case .paused: now + Limits.rateScheduleMilliseconds
     case .bytesPerSecond: control.shares.nextMilliseconds(of: number, nowMilliseconds: now)
     case .unlimited: now

@@ -376,7 +376,7 @@ extension Transfer {
 
   private func noteWritten(_ count: Int) {
     counts.written += Int64(count)
-    rateShare?.consume(count)
+    rateShare?.consume(count, nowMilliseconds: clock.now)
   }
 
   func noteSent() {

@@ -354,6 +354,7 @@ final class UploadDriver: Steppable {
   }
 
   private func transfer(_ request: HTTPRequest, over connection: Connection) throws(UploadError) {
+    slot.rateShare?.isLive = source?.file.isGrowing ?? false
     let transfer = Transfer(
       try compose(request), of: source, over: connection, buffers: slot.buffers,
       timeouts: shared.configuration.timeouts, rateShare: slot.rateShare)

@@ -129,7 +129,7 @@ final class UploadSlot {
   let isForWaiting: Bool
   /// Since when its upload has been connecting, on the monotonic clock; nil if it is not.
   var connectingSinceMilliseconds: Int64?
-  /// Its share of the rate; nil if there is no limit.
+  /// Its share of the rate, and of the line; nil if nothing is shared.
   let rateShare: RateShare?
   private var idle: IdleConnection?
   /// Origins whose servers close connections without notice.

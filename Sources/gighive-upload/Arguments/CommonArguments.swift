@@ -137,6 +137,7 @@ struct CommonArguments {
   mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
     case .limitRate: configuration.rateLimit = try given.rateSchedule()
+    case .liveKeep: configuration.livePercent = try given.percent(AllowedRanges.liveShare)
     case .header: configuration.headers.append(try given.header())
     case .trustOrigin:
       let uri = try given.uri()

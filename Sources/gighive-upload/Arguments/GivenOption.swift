@@ -192,6 +192,14 @@ extension GivenOption {
     return count
   }
 
+  func percent(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
+    guard text.utf8.last == ASCII.percent, let percent = ASCII.decimal(text.utf8.dropLast()), range.contains(percent)
+    else {
+      throw invalid("a share from " + String(range.lowerBound) + "% to " + String(range.upperBound) + "%")
+    }
+    return percent
+  }
+
   /// - Parameter choices: what the words of its row mean, in their order.
   func choice<Choice>(_ choices: [Choice]) throws(UsageError) -> Choice { choices[try indexOfWord()] }
 

@@ -201,7 +201,7 @@ extension Option {
   var isBoundToDestination: Bool { !row.traits.isDisjoint(with: [.destination, .bound, .credential]) }
 
   /// Whether it is about recordings that are sent while they are made.
-  var needsLive: Bool { [.settle, .liveLag, .liveDeleted].contains(self) }
+  var needsLive: Bool { [.settle, .liveLag, .liveKeep, .liveDeleted].contains(self) }
 
   /// Whether it describes the recording.
   var isForm: Bool { !row.traits.isDisjoint(with: [.form, .sidecar]) }

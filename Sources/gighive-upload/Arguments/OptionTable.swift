@@ -15,7 +15,7 @@ enum Option: Int32, CaseIterable {
     digest,
     congestion, ipv4, ipv6
   case config, to, set
-  case recursive, match, exclude, minSize, from, live, liveLag, liveDeleted, dryRun, again, all, strict, once
+  case recursive, match, exclude, minSize, from, live, liveLag, liveKeep, liveDeleted, dryRun, again, all, strict, once
   case settle, existing, order, interface, onEvent, metrics
   case after, keepFree, trustServer, trustSettle
   case progress, color, json, jsonProgress, quiet, verbose, help
@@ -315,6 +315,10 @@ enum Option: Int32, CaseIterable {
       .init(
         "live-lag", .text("SIZE"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
         "with live: do not send what is nearer to the end", standard: "4Mi")
+    case .liveKeep:
+      .init(
+        "live-keep", .text("SHARE"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "with live: at most this share of what is sent, such as 30%, while finished recordings are sent, too")
     case .liveDeleted:
       .init(
         "live-deleted", .choice("HOW", "deliver cancel"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
