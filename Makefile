@@ -209,7 +209,7 @@ bench: static ## compare the speed with other clients and write docs/measured/pe
 	$(PYTHON) -B Tests/Bench --write-docs
 
 .PHONY: livebench
-livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, and print how soon it arrives (six minutes)
+livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, and print how soon it arrives (nine minutes)
 	$(PYTHON) -B Tests/Bench/live --binary $(STATIC)
 
 # Debian's packages for the other architectures, unpacked but not installed.

@@ -23,6 +23,7 @@ from .recorders import SOUND_BYTES_PER_SECOND, Recorder
 SETTLE_SECONDS = 1.0
 HANGS_AFTER_SECONDS = 60
 KILLED_AFTER_BYTES = 24 << 20
+STOPPED_BEFORE_END = 28_000_000
 CHUNK = 64 << 10
 LONG = 32_000_000
 """Of such a recording, parts must arrive before its end."""
@@ -143,7 +144,7 @@ def _record(
     log = file.with_name("recorder.log")
     with log.open("wb") as said, subprocess.Popen(
             recorder.command(file, material), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
-        feeding = threading.Thread(target=_feed, args=(recording, material, rate, None, recorder.stop), daemon=True)
+        feeding = threading.Thread(target=_feed, args=(recording, recorder, material, rate, file), daemon=True)
         feeding.start()
         sending = None
         try:
@@ -155,7 +156,9 @@ def _record(
                  "--config", "", "--state-dir", file.parent / "state"],
                 env={"PATH": os.environ["PATH"], "HOME": str(file.parent), **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             out = _Reader(sending)
-            if recording.wait(timeout=material.stat().st_size / rate + HANGS_AFTER_SECONDS):
+            failed = recording.wait(timeout=material.stat().st_size / rate + HANGS_AFTER_SECONDS)
+            # OBS 29 sometimes crashes at its end; its file is complete, for another process writes it.
+            if failed and not (recorder.name == "OBS" and failed == -signal.SIGSEGV):
                 raise RuntimeError(f"{recorder.name} ended with {recording.returncode}: {log.read_text(errors='replace')}")
             # Some close it before they end.
             ended = time.monotonic() - max(0.0, time.time() - file.stat().st_mtime)
@@ -191,14 +194,17 @@ class _Reader(threading.Thread):
 
 
 def _feed(
-    recording: subprocess.Popen, material: Path, rate: float, length: int | None = None, stop: signal.Signals | None = None
+    recording: subprocess.Popen, recorder: Recorder, material: Path, rate: float, file: Path, length: int | None = None
 ) -> None:
     """Writes the material, or its beginning, to the recorder at this rate, in bytes a second. One that is stopped reads it by itself."""
-    if stop:
+    if recorder.stop:
         # At the end of its material, it would end the recording.
-        time.sleep((length or material.stat().st_size) / SOUND_BYTES_PER_SECOND - 4)
+        enough = length or material.stat().st_size - STOPPED_BEFORE_END
+        give_up = time.monotonic() + enough / SOUND_BYTES_PER_SECOND + HANGS_AFTER_SECONDS
+        while not (file.exists() and file.stat().st_size >= enough) and time.monotonic() < give_up:
+            time.sleep(0.05)
         if length is None:
-            recording.send_signal(stop)
+            recording.send_signal(recorder.stop)
         return
     began, count = time.monotonic(), 0
     try:
@@ -217,9 +223,11 @@ def _killed(recorder: Recorder, material: Path, directory: Path) -> Path:
     """A recording whose recorder was killed."""
     file = directory / f"killed.{recorder.suffix}"
     recording = subprocess.Popen(
-        recorder.command(file, material), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _feed(recording, material, 32e6, KILLED_AFTER_BYTES, recorder.stop)
-    recording.send_signal(signal.SIGKILL)
+        recorder.command(file, material), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True)
+    _feed(recording, recorder, material, 32e6, file, KILLED_AFTER_BYTES)
+    # With the process that writes OBS's file.
+    os.killpg(recording.pid, signal.SIGKILL)
     recording.wait()
     try:
         recording.stdin.close()

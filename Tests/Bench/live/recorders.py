@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGES = ["alsa-utils", "ffmpeg", "flac", "gstreamer1.0-plugins-bad", "gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good",
-            "gstreamer1.0-tools", "lame", "motion", "sox"]
+            "gstreamer1.0-tools", "lame", "motion", "obs-studio", "sox", "xvfb"]
 
 SOUND_BYTES_PER_SECOND = 8 * 3 * 176_400
 """Eight channels of 24 bits at 176.4 kHz: as much as the picture."""
@@ -20,6 +21,7 @@ RAW = ["-f", "s24le", "-ar", "176400", "-ac", "8", "-i", "-"]
 FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
 SOUND = [*FFMPEG, *RAW]
 PICTURE = [*FFMPEG, "-f", "matroska", "-i", "-", "-c", "copy"]
+OBS = ["bash", "-c", "read -r screen < <(exec Xvfb -displayfd 1 -terminate); DISPLAY=:$screen exec obs --multi --startrecording"]
 GSTREAMER = ["gst-launch-1.0", "-q", "-e", "fdsrc", "fd=0", "blocksize=65536", "!"]
 
 
@@ -30,12 +32,12 @@ class Recorder:
     suffix: str
     material: str
     arguments: list[str]
-    """Without the file to write, which is the last one, or `location=FILE` of GStreamer."""
+    """Without the file to write, which is the last one, or `location=FILE` of GStreamer. OBS: for its muxer."""
     appends: bool = False
     """Whether it never writes anything again, and the file's beginning shows that."""
 
     stop: signal.Signals | None = None
-    """What ends it, in real time; None for the end of its input."""
+    """What ends it, if it reads the material by itself, in real time; None for the end of its input."""
 
     def command(self, file: Path, material: Path) -> list[str]:
         if self.name == "arecord":
@@ -52,7 +54,37 @@ class Recorder:
                 "movie_passthrough": "on", "movie_max_time": 0, "movie_filename": file.stem, "webcontrol_port": 0, "stream_port": 0}
             config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
             return [*self.arguments, "-c", str(config)]
+        if self.name == "OBS":
+            home = file.with_name("home")
+            self._configure_obs(home / ".config/obs-studio", file, material)
+            return ["env", "-i", f"PATH={os.environ['PATH']}", f"HOME={home}", *OBS]
         return [*self.arguments, f"location={file}" if self.arguments[0] == GSTREAMER[0] else str(file)]
+
+    def _configure_obs(self, directory: Path, file: Path, material: Path) -> None:
+        """It records what a media source plays."""
+        item = {"name": "Film", "visible": True, "scale": {"x": 0.5, "y": 0.5}}
+        scene = {"current_scene": "Scene", "sources": [
+            {"id": "ffmpeg_source", "name": "Film", "settings": {"local_file": str(material), "looping": True}},
+            {"id": "scene", "name": "Scene", "settings": {"items": [item]}}]}
+        profile = {
+            "Output": {"FilenameFormatting": file.stem},
+            "SimpleOutput": {
+                "FilePath": file.parent, "RecFormat": self.suffix, "MuxerCustom": " ".join(self.arguments), "VBitrate": 33_000,
+                "UseAdvanced": "true", "Preset": "ultrafast", "x264Settings": "keyint=30"},
+            "Video": {"BaseCX": 640, "BaseCY": 360, "OutputCX": 640, "OutputCY": 360}}
+        for name, content in {
+            # It asks nothing, neither when it starts nor when it ends.
+            "global.ini": _ini({"General": {"FirstRun": "true", "ConfirmOnExit": "false"}}),
+            "basic/profiles/Untitled/basic.ini": _ini(profile), "basic/scenes/Untitled.json": json.dumps(scene)
+        }.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(content)
+
+
+def _ini(sections: dict[str, dict[str, object]]) -> str:
+    """Without spaces around the equals sign, which OBS does not take."""
+    return "".join(f"[{section}]\n" + "".join(f"{name}={value}\n" for name, value in settings.items())
+                   for section, settings in sections.items())
 
 
 def _pictures(muxer: str) -> list[str]:
@@ -83,11 +115,14 @@ RECORDERS = [
     Recorder("ffmpeg", "MP4, fragmented", "mp4", "picture", [*PICTURE, "-movflags", "+frag_keyframe+empty_moov"],
              appends=True),
     Recorder("motion", "MP4", "mp4", "picture", ["motion"], stop=signal.SIGTERM),
+    Recorder("OBS", "MP4", "mp4", "picture", [], stop=signal.SIGINT),
+    Recorder("OBS", "MP4, fragmented", "mp4", "picture", ["movflags=frag_keyframe+empty_moov"], appends=True, stop=signal.SIGINT),
     Recorder("ffmpeg", "MOV", "mov", "picture", PICTURE),
     Recorder("GStreamer", "MOV, index reserved", "mov", "picture", _pictures(
         "qtmux reserved-max-duration=600000000000 reserved-moov-update-period=1000000000")),
     Recorder("ffmpeg", "MKV", "mkv", "picture", PICTURE),
     Recorder("GStreamer", "MKV", "mkv", "picture", _pictures("matroskamux")),
+    Recorder("OBS", "MKV", "mkv", "picture", [], stop=signal.SIGINT),
     Recorder("ffmpeg", "MPEG-TS", "ts", "picture", PICTURE, appends=True),
     Recorder("ffmpeg", "AVI", "avi", "picture", [*PICTURE, "-bsf:v", "h264_mp4toannexb"]),
     Recorder("GStreamer", "AVI", "avi", "picture", _pictures("avimux")),
