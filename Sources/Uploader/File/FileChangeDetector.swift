@@ -7,6 +7,8 @@ struct FileChangeDetector {
   let source: TransferSource?
   /// A change of the file that was not reported yet.
   private(set) var statusChange: StatusChange?
+  /// The status time that was reported before the end.
+  private var reportedBeforeEnd: StatusTime?
   /// Whether pages of the file itself may be in transit, which can still change.
   private(set) var hasPagesInFlight = false
 
@@ -20,9 +22,13 @@ struct FileChangeDetector {
     return statusChange
   }
 
-  /// Checks before the file's last pages are sent, because the server may wait only for them.
+  /// Checks before the file's last pages are sent, because the server may wait only for them. Each new status is reported once: parts that
+  /// are compared later are sent nevertheless.
   mutating func verifyBeforeEnd() throws(UploadError) {
-    if try hasStatusChanged(isAllSent: false) { statusChange = .beforeEnd(isDigested: false) }
+    guard let source, try hasStatusChanged(isAllSent: false) else { return }
+    let changed = try source.statusTimeNow()
+    if changed == reportedBeforeEnd { return }
+    (reportedBeforeEnd, statusChange) = (changed, .beforeEnd(isDigested: false))
   }
 
   /// Checks before the end of the body is sent, which claims "this was the whole file".

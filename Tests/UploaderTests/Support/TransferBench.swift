@@ -164,6 +164,7 @@ final class TransferBench {
       case .lastByteNext: endings.append(stream.written.count)
       case .statusChanged(let statusChange):
         statusChanges.append(statusChange)
+        guard statusChanges.count < 100 else { throw .internalError("it reports the same change again and again") }
         writtenAtStatusChange = stream.written.count
       case .interrupted(let interruption):
         self.interruption = interruption

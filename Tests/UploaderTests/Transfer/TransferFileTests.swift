@@ -65,6 +65,19 @@ struct TransferFileTests {
     #expect(bench.stream.written == bench.wire)
   }
 
+  /// What compares its parts later goes on.
+  @Test func aNewStatusBeforeTheLastPagesIsReportedOnce() throws {
+    let range = 0..<(3 << 20)
+    let bench = try TransferBench(fileLength: range.count, ranges: [range])
+    bench.stream.sendsFiles = true
+    bench.stream.nextTake = { .upTo(100_000) }
+    bench.stream.thenAnswer(stored(range.count), afterWritten: bench.wire(range).count)
+    bench.directory.touch("set.wav")
+    try bench.run()
+    #expect(bench.stream.written == bench.wire(range))
+    #expect(bench.statusChanges.filter { $0 == .beforeEnd(isDigested: false) }.count == 1)
+  }
+
   /// Until then, a process that is killed has not sent everything.
   @Test(arguments: [true, false])
   func theLastByteIsAnnouncedOnceBeforeItIsSent(sendsDirectly: Bool) throws {
