@@ -43,6 +43,8 @@ package enum Limits {
   package static let partLength: Int64 = 8 << 20
   /// Longer ones are a multiple of this, in bytes.
   package static let partLengthStep: Int64 = 1 << 20
+  /// The highest number of a part on an S3 server.
+  package static let s3PartNumber = 10_000
   /// The most parts of a recording: their list is kept in its record, and sent in one request.
   package static let partCount = 1000
   /// How many parts a recording has that decides how long they are.

@@ -415,6 +415,22 @@ def test_a_watcher_tells_of_reserved_space_that_stays(server, live, rec):
 
 
 @WHATEVER_SERVER
+def test_a_delivered_recording_that_is_opened_again_is_compared_when_it_is_closed(server, live, rec):
+    path = rec / "a.wav"
+    path.write_bytes(os.urandom(2 * PART + LAG))
+    watching = live("--overwrite")
+    watching.says("a.wav: delivered.")
+    watching.stop()
+    path.chmod(0o640)
+    with path.open("r+b") as file:
+        watching = live("--overwrite")
+        watching.says("watching")
+        time.sleep(2)  # The worker is asked for it.
+        file.write(b"new")
+    wait_until(lambda: server.stored()["a.wav"] == path.read_bytes())
+
+
+@WHATEVER_SERVER
 def test_a_watcher_cancels_what_is_removed(server, live, rec, program):
     recorder = Recorder(rec / "a.wav")
     recorder.write(2 * PART + LAG)

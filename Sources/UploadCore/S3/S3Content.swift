@@ -69,7 +69,7 @@ package struct S3PartList: Equatable, Sendable {
         case "Part/Size": size = Int64(text)
         case "Part/ETag": etag = text
         case "Part":
-          if let number, let size, let etag, (1...10_000).contains(number), size >= 0 {
+          if let number, let size, let etag, (1...Limits.s3PartNumber).contains(number), size >= 0 {
             parts.append(Part(number: number, size: size, etag: etag))
           } else {
             isBroken = true

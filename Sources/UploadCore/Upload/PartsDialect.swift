@@ -73,9 +73,6 @@ enum PartsDialect: Sendable {
   /// Whether it joins what it has, without a word about what is missing. Then what it has is listed before.
   var joinsBlindly: Bool { !checksParts }
 
-  /// Whether a recording that is sent again may become a second object.
-  var mayMakeCopies: Bool { if case .nextcloud(let nextcloud) = self { nextcloud.mayMakeCopies } else { false } }
-
   /// Whether parts can be listed, as far as is known.
   var mayList: Bool { if case .s3(let s3) = self { s3.mayList } else { true } }
 

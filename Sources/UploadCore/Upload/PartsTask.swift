@@ -131,6 +131,8 @@ struct PartsTask: Sendable {
   private var abortFailures = 0
   /// Why the server did not take the parts of an upload.
   private var refusal: UploadError?
+  /// Whether it had all parts from this process, and has lost them, or did not join them.
+  private(set) var hasLostRecording = false
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
     isGrowing = plan.isGrowing
@@ -286,9 +288,14 @@ struct PartsTask: Sendable {
   /// The upload is no longer there, or of no use. If this process has created it, that counts as a failure, because it could happen endlessly.
   private mutating func startOver() throws(UploadError) {
     let isOwn = hasCreated
+    noteLoss()
     forget()
     state = .looking
     if isOwn { throw .uploadLost }
+  }
+
+  private mutating func noteLoss() {
+    hasLostRecording = hasCreated && parts.firstMissing(in: size) == nil && size > Limits.fullSendLength
   }
 
   /// Whether this process has created the upload.
@@ -561,6 +568,7 @@ struct PartsTask: Sendable {
       let isOwn = hasCreated
       let isGone = dialect.hasEnded(answer)
       if !isGone, RetryPolicy.isTransient(status: answer.status) { throw answer.objectRefusal }
+      noteLoss()
       leaveAborted(location, error, isGone: isGone)
       // It could happen endlessly.
       if isOwn, error == nil { throw .uploadLost }
@@ -620,7 +628,10 @@ struct PartsTask: Sendable {
       dialect.forbidListing()
       endListing()
     case (.parts(let listed, let next), .listing(let number)):
-      if let next, next <= number { throw .notFromServer(status: answer.status) }
+      // Such pages might never end.
+      if let next, listed.isEmpty || next <= number || next > Limits.s3PartNumber {
+        throw .notFromServer(status: answer.status)
+      }
       guard compare(listed, after: number, until: next) else { return abort(before: nil) }
       if let next { state = .listing(after: next) } else { endListing() }
     case (.parts(let listed, _), _):
@@ -685,7 +696,7 @@ struct PartsTask: Sendable {
         return
       }
       // It may have been joined, and nobody can see it.
-      if isComplete { throw dialect.mayMakeCopies ? .mayBeStored(.uploadLost) : .unconfirmed(status: 404) }
+      if isComplete { throw .mayBeStored(.uploadLost) }
       try startOver()
     }
   }

@@ -290,7 +290,10 @@ struct TusTask: Sendable {
       state = .hashing(isGone: true)
       return
     }
-    if !request.isForGigHive, history.stored == .unclear { throw .mayBeStored(history.refusalAtEnd ?? .uploadLost) }
+    // Some tus servers move complete uploads away.
+    if !request.isForGigHive, history.stored == .unclear || history.wasUploaded {
+      throw .mayBeStored(history.refusalAtEnd ?? .uploadLost)
+    }
     if request.isCreated { throw .tus(.createdUploadGone) }
     try startOver()
   }

@@ -213,8 +213,11 @@ enum UploadTask: Sendable {
 
   /// Whether a whole recording was lost on the server, so that it is sent again.
   var hasLostRecording: Bool {
-    if case .webDAV(let task) = self { return task.hasLostRecording }
-    return tus?.hasLostRecording ?? false
+    switch self {
+    case .webDAV(let task): task.hasLostRecording
+    case .parts(let task): task.hasLostRecording
+    default: tus?.hasLostRecording ?? false
+    }
   }
 
   /// Whether a response to a whole recording, or to a question about one, is a captive portal's.

@@ -195,10 +195,12 @@ package struct WatchMachine: Sendable {
     if let pause = file.pause { hold(index, pause, now) }
   }
 
-  /// Whether a recording that is being written is sent nevertheless. One that failed for a reason of its own is sent when it has ended.
+  /// Whether a recording that is being written is sent nevertheless. One that failed for a reason of its own is sent when it has ended, and
+  /// one that was delivered before is compared then.
   private func mayBeSentWhileMade(_ candidate: WatchCandidate) -> Bool {
     guard let live = settings.live else { return false }
     return candidate.file.writers == .writer && !candidate.file.isMarked && !candidate.hasFailedWhileMade
+      && !candidate.isComparison
       && candidate.file.size >= live.startingSize
   }
 

@@ -36,8 +36,6 @@ struct NextcloudParts: Sendable {
   /// Without it, the server on an object store takes the upload for one on a disk.
   private var destination: Field { Field("Destination", target.absoluteForm) }
 
-  var mayMakeCopies: Bool { place.isPublic }
-
   // MARK: Requests
 
   var question: HTTPRequest { MultiStatus.request(about: target, depth: "0") }

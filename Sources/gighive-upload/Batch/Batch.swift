@@ -84,7 +84,7 @@ final class Batch {
   /// - Returns: false if there are too many.
   func postpones(_ request: Int, _ previous: PreviousDelivery) -> Bool {
     var (_, index, file) = open[position(of: request)]
-    if list != nil, file.judged != nil {
+    if list != nil, file.judged != nil || file.isFound {
       report.comparisonDue(index, previous)
     } else {
       guard comparisons.count < Limits.comparisonCount else { return false }

@@ -77,6 +77,16 @@ struct WatchLiveTests {
     #expect(task == nil)
   }
 
+  @Test mutating func whatWasDeliveredBeforeIsComparedWhenNobodyWritesToIt() {
+    machine.noteInspection([1], .file(file(long)), now: 0)
+    _ = offered([1], file(long), until: 2000)
+    machine.handle(WorkerEvent(.comparisonDue, path: [1]), now: 2000, unixSeconds: 0)
+    let open = offered([1], file(long), until: 100_000, from: 2000)
+    #expect(open == nil)
+    let closed = offered([1], file(long, .noWriter), until: 200_000, from: 100_000)
+    #expect(closed?.1?.seen != nil && closed?.1?.isComparison == true)
+  }
+
   @Test mutating func onePlaceIsForWhatIsFinished() {
     for path: [UInt8] in [[1], [2]] { machine.noteInspection(path, .file(file(long + Int64(path[0]))), now: 0) }
     let first = offered([1], file(long + 1), until: 2000)
