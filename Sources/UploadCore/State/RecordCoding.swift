@@ -74,8 +74,8 @@ extension UploadRecord {
       json.add("parts", .array(parts.tags.map { .string($0) }))
       if let digests = parts.digests {
         json.add("parts_sha256", .array(digests.map { .string($0) }))
-        json.add("parts_step", Int64(parts.step))
       }
+      if parts.areGrowing { json.add("parts_step", Int64(parts.step)) }
       if parts.areInOrder { json.add("parts_in_order", true) }
       if !parts.begun.isEmpty { json.add("parts_begun", .array(parts.begun.map { .number(String($0)) })) }
     }
@@ -140,7 +140,7 @@ extension UploadRecord {
       let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
       let offset = json["offset"]?.integer, offset >= 0,
       // A recording that is sent while it is made has grown since.
-      offset <= identity.size || json["parts_sha256"] != nil
+      offset <= identity.size || json["parts_step"] != nil
     else { return nil }
     self.init(
       id: id,

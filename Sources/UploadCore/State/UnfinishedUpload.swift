@@ -63,8 +63,10 @@ package struct UnfinishedUpload: Equatable, Sendable {
     return location
   }
 
-  /// - Parameter size: of the file, in bytes.
-  package mutating func apply(_ change: RecordChange, size: Int64) {
+  /// - Parameters:
+  ///   - size: of the file, in bytes.
+  ///   - statusTime: its status time when its content was last known to be what is sent; nil if it can prove nothing.
+  package mutating func apply(_ change: RecordChange, size: Int64, statusTime: StatusTime? = nil) {
     switch change {
     case .created(let location, let expires):
       failure = nil
@@ -82,6 +84,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .parts(let parts):
       self.parts = parts
       remote?.offset = parts.total(in: size)
+      if !parts.areGrowing { sent = parts.beginning(in: size, statusTime: statusTime) ?? sent }
     case .joined(let location, let expires):
       failure = nil
       remote = RemoteUpload(url: location, expires: expires, offset: size, isWhole: true)

@@ -6,9 +6,11 @@ package struct UploadedParts: Equatable, Sendable {
   package let length: Int64
   /// What the server calls each part (an ETag, or the path of a tus upload), from the first one; empty for one that it does not have.
   package private(set) var tags: [String] = []
-  /// The SHA-256 of each part as it was sent, in lower-case hexadecimal digits, if the recording was sent while it grew; nil for others. What
-  /// a recorder has rewritten since is sent again.
+  /// The SHA-256 of each part as it was sent, in lower-case hexadecimal digits; nil if nobody computes them. What is another one in the file
+  /// by now is sent again.
   package private(set) var digests: [String]?
+  /// Whether they are sent while the recording grows.
+  package let areGrowing: Bool
   /// After how many parts of a recording that grows they are twice as long.
   package let step: Int
   /// The numbers of the parts of which the server may have only the beginning.
@@ -26,8 +28,10 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// The parts of a recording of this size, in bytes.
-  package init(token: String, ofSize size: Int64, _ lengths: Lengths = .s3) {
-    (self.token, step, areInOrder) = (token, Limits.growingPartsStep, false)
+  /// - Parameter hasDigests: whether the SHA-256 of each is known when it is sent.
+  package init(token: String, ofSize size: Int64, _ lengths: Lengths = .s3, hasDigests: Bool = true) {
+    (self.token, step, areInOrder, areGrowing) = (token, Limits.growingPartsStep, false, false)
+    digests = hasDigests ? [] : nil
     func rounded(_ length: Int64) -> Int64 {
       (length + Limits.partLengthStep - 1) / Limits.partLengthStep * Limits.partLengthStep
     }
@@ -37,13 +41,13 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// The parts of a recording that grows, and whose size is not known: after each `step` parts, they are twice as long.
   package init(growing token: String, step: Int = Limits.growingPartsStep, areInOrder: Bool = false) {
-    (self.token, length, digests, self.step) = (token, Limits.partLength, [], step)
+    (self.token, length, digests, self.step, areGrowing) = (token, Limits.partLength, [], step, true)
     self.areInOrder = areInOrder
   }
 
   /// - Parameters:
   ///   - digests: nil if they have none.
-  ///   - step: nil for the usual one.
+  ///   - step: nil for a recording that has not been sent while it grew.
   /// - Returns: nil if no recording of this size, in bytes, has such parts.
   package init?(
     token: String, length: Int64, tags: [String], digests: [String]? = nil, step: Int? = nil, begun: [Int] = [],
@@ -54,16 +58,19 @@ package struct UploadedParts: Equatable, Sendable {
     else { return nil }
     (self.token, self.length, self.tags, self.digests) = (token, length, tags, digests)
     (self.step, self.begun, self.areInOrder) = (step ?? Limits.growingPartsStep, begun, areInOrder)
+    areGrowing = step != nil
     if let digests {
+      guard digests.count == tags.count, zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) })
+      else { return nil }
+    }
+    if areGrowing {
       // The recording has grown since the record said how large it is.
-      guard (1...Limits.growingPartsStep).contains(self.step), length == Limits.partLength,
-        digests.count == tags.count, tags.count <= mostCount,
-        zip(tags, digests).allSatisfy({ $0.isEmpty || UploadedParts.isSHA256($1) }),
-        begun.count <= tags.count, begun.allSatisfy({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty })
+      guard digests != nil, (1...Limits.growingPartsStep).contains(self.step), length == Limits.partLength,
+        tags.count <= mostCount, begun.count <= tags.count,
+        begun.allSatisfy({ (1...tags.count).contains($0) && !tags[$0 - 1].isEmpty })
       else { return nil }
     } else {
-      guard step == nil, begun.isEmpty, !areInOrder, (size - 1) / length < Int64(Limits.partCount),
-        tags.count <= count(in: size)
+      guard begun.isEmpty, !areInOrder, (size - 1) / length < Int64(Limits.partCount), tags.count <= count(in: size)
       else { return nil }
     }
   }
@@ -88,9 +95,6 @@ package struct UploadedParts: Equatable, Sendable {
     let uploads = tags.compactMap { $0.isEmpty ? nil : try? endpoint.resolving($0) }
     return areInOrder ? Array(uploads.prefix(1)) : uploads
   }
-
-  /// Whether they are sent while the recording grows.
-  package var areGrowing: Bool { digests != nil }
 
   /// The part with this number, from 1, of a recording of `size` bytes.
   package func range(of number: Int, in size: Int64) -> (offset: Int64, length: Int64) {
@@ -164,12 +168,12 @@ package struct UploadedParts: Equatable, Sendable {
     number <= tags.count && !tags[number - 1].isEmpty ? tags[number - 1] : nil
   }
 
-  /// The SHA-256 of a part that was sent while the recording grew, at least in part; nil of others.
+  /// The SHA-256 of a part that was sent, at least its beginning; nil if it is not known.
   package func sha256(of number: Int) -> String? { tag(of: number) == nil ? nil : digests?[number - 1] }
 
   /// - Parameters:
   ///   - tag: nil if the server does not have the part.
-  ///   - sha256: of its content, if the recording grows.
+  ///   - sha256: of its content, if it is known.
   ///   - isWhole: whether the server has all of it.
   package mutating func set(_ tag: String?, of number: Int, sha256: String = "", isWhole: Bool = true) {
     begun.removeAll { $0 == number }
@@ -179,5 +183,12 @@ package struct UploadedParts: Equatable, Sendable {
     guard digests != nil else { return }
     while digests!.count < number { digests!.append("") }
     digests![number - 1] = tag == nil ? "" : sha256
+  }
+
+  /// The first part, as the beginning of the file that the server has; nil if it is not there, or its SHA-256 is not known.
+  /// - Parameter statusTime: ``SentPart/statusTime``.
+  func beginning(in size: Int64, statusTime: StatusTime?) -> SentPart? {
+    guard has(1), let sha256 = sha256(of: 1), !sha256.isEmpty else { return nil }
+    return SentPart(length: range(of: 1, in: size).length, sha256: sha256, statusTime: statusTime)
   }
 }

@@ -105,6 +105,8 @@ struct PartsTask: Sendable {
   private let computesSHA256: Bool
   /// What an earlier process has sent.
   private let sent: SentPart?
+  /// Whether nothing has touched the file since.
+  private let isSameFile: Bool
   private let mayReplace: Bool
   private var dialect: PartsDialect
   private var state: State
@@ -117,8 +119,6 @@ struct PartsTask: Sendable {
   /// The numbers of the parts that other connections send, and whether there has been one.
   private var lent: [Int] = []
   private var hasLent = false
-  /// The SHA-256 of each part that this process has sent, from the first one, in lower-case hexadecimal digits; empty if unknown.
-  private var digests: [String] = []
   /// The file's status time when they were last compared with it; nil while that is as it was when the file was opened.
   private var comparedAt: StatusTime?
   /// What comes before anything else.
@@ -141,6 +141,7 @@ struct PartsTask: Sendable {
     token = plan.boundary.token
     computesSHA256 = plan.computesSHA256 && !plan.isGrowing
     sent = plan.previous.sent
+    isSameFile = plan.previous.doubt == nil && plan.previous.sent?.statusTime != nil
     mayReplace = plan.request.mayReplace
     self.dialect = dialect
     parts = PartsTask.parts(plan.isGrowing, token, plan.size, dialect)
@@ -162,7 +163,9 @@ struct PartsTask: Sendable {
   private static func parts(
     _ isGrowing: Bool, _ token: String, _ size: Int64, _ dialect: PartsDialect
   ) -> UploadedParts {
-    isGrowing ? UploadedParts(growing: token) : UploadedParts(token: token, ofSize: size, dialect.lengths)
+    isGrowing
+      ? UploadedParts(growing: token)
+      : UploadedParts(token: token, ofSize: size, dialect.lengths, hasDigests: dialect.checksParts)
   }
 
   // MARK: What is asked of it
@@ -276,7 +279,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent, digests) = (nil, [], [])
+    (upload, lent) = (nil, [])
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -303,7 +306,7 @@ struct PartsTask: Sendable {
 
   private mutating func forget() {
     parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
-    (upload, areMatched, lent, digests) = (nil, false, [], [])
+    (upload, areMatched, lent) = (nil, false, [])
     pending.append(.save(.forgotten))
   }
 
@@ -334,10 +337,12 @@ struct PartsTask: Sendable {
   /// Why the parts of an earlier process may be of another file.
   private var doubt: FileDoubt? { if case .earlierProcess(let doubt) = upload?.origin { doubt } else { nil } }
 
+  /// Whether the record has the SHA-256 of each part, with which the file is compared.
+  private var comparesEach: Bool { parts.areGrowing || dialect.checksParts }
+
   /// How the upload of an earlier process continues.
   private var continuation: ContinuationPolicy.Decision {
-    // Each part is compared.
-    if parts.areGrowing { return .proceed }
+    if comparesEach { return .proceed }
     return ContinuationPolicy.decide(
       doubt, sent: sent, offset: parts.end(in: size), size: size,
       digestDecides: computesSHA256)
@@ -346,7 +351,7 @@ struct PartsTask: Sendable {
   /// If the file may have changed, only the beginning that this connection has sent can be compared. What others sent behind it is sent
   /// again.
   private mutating func forgetUncompared() {
-    guard doubt != nil, !parts.areGrowing, let sent, parts.end(in: size) > sent.length else { return }
+    guard doubt != nil, !comparesEach, let sent, parts.end(in: size) > sent.length else { return }
     for number in 1...parts.count(in: size) where parts.has(number) {
       let (offset, length) = parts.range(of: number, in: size)
       if offset + length > sent.length { parts.set(nil, of: number) }
@@ -380,12 +385,13 @@ struct PartsTask: Sendable {
       pending.append(.save(.continued))
       upload?.origin = .earlierProcess(nil)
     }
-    if !isJoined {
-      sendNext()
-    } else if parts.areGrowing {
-      state = .matching(1, isJoined: true)
-    } else {
+    // Of a recording that was sent while it grew, when its first part can be sent.
+    if parts.areGrowing ? isJoined : dialect.checksParts && !hasCreated && !isSameFile {
+      match(from: 1, isJoined: isJoined)
+    } else if isJoined {
       store(theirs: nil)
+    } else {
+      sendNext()
     }
   }
 
@@ -396,7 +402,7 @@ struct PartsTask: Sendable {
     } else if isGrowing {
       state = .growing(number == 1 ? nil : number)
     } else if parts.areGrowing, !areMatched, number ?? 1 == 1 {
-      state = .matching(1, isJoined: false)
+      match(from: 1, isJoined: false)
     } else if let number {
       state = dialect.checksParts || parts.areGrowing ? .hashing(number) : .putting(number, sha256: "")
     } else {
@@ -423,10 +429,10 @@ struct PartsTask: Sendable {
     }
   }
 
-  /// The part is what the file has now, or has been removed from what is there.
-  private mutating func matched(_ number: Int, isJoined: Bool) {
-    if number < parts.count(in: size) {
-      state = .matching(number + 1, isJoined: isJoined)
+  /// Compares the parts that the server has, from this one on, with the file.
+  private mutating func match(from number: Int, isJoined: Bool) {
+    if let index = parts.tags.indices.dropFirst(number - 1).first(where: { parts.has($0 + 1) }) {
+      state = .matching(index + 1, isJoined: isJoined)
     } else if isJoined {
       store(theirs: nil)
     } else {
@@ -447,7 +453,7 @@ struct PartsTask: Sendable {
         // Before the server has other content than the record says.
         pending.append(.save(.parts(parts)))
       }
-      matched(number, isJoined: isJoined)
+      match(from: number + 1, isJoined: isJoined)
     case (.examining(let isJoined), .beginning(let found, let isStable)):
       switch continuation {
       case .compare(let sent) where found != sent.sha256: leaveOther(isJoined: isJoined)
@@ -460,7 +466,7 @@ struct PartsTask: Sendable {
     case (.examiningFile, .range(_, let changed)):
       if changed == comparedAt { state = checkingOrJoining } else { try compareAgain(changed) }
     case (.comparingAgain(let number), .range(let checksum, _)):
-      guard digest(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? []) else {
+      guard parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? []) else {
         throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
       }
       // It may have been changed since.
@@ -509,8 +515,7 @@ struct PartsTask: Sendable {
     guard part.attempt == attempts, let index = lent.firstIndex(of: part.number) else { return }
     lent.remove(at: index)
     if case .taken(let tag, let sha256) = progress {
-      parts.set(tag, of: part.number)
-      remember(sha256, of: part.number)
+      parts.set(tag, of: part.number, sha256: sha256)
       pending.append(.save(.parts(parts)))
     }
     if case .awaitingLent = state { sendNext() }
@@ -526,37 +531,17 @@ struct PartsTask: Sendable {
     switch state {
     case .listing, .examining(isJoined: false), .hashing, .putting, .awaitingLent, .digesting(isJoined: false),
       .examiningFile, .comparingAgain:
-      parts.areGrowing
+      comparesEach
     case .aborting, .looking, .comparing, .making, .creating, .unsupported, .examining, .growing, .ended, .matching,
       .digesting, .checking, .verifying, .joining, .confirming, .proving, .failing, .stored:
       true
     }
   }
 
-  private mutating func remember(_ sha256: String, of number: Int) {
-    if parts.areGrowing { return }
-    while digests.count < number { digests.append("") }
-    digests[number - 1] = sha256
-  }
-
-  /// The SHA-256 of what was sent; empty if this process has not computed it.
-  private func digest(of number: Int) -> String {
-    parts.sha256(of: number) ?? (number <= digests.count ? digests[number - 1] : "")
-  }
-
-  /// Compares all parts. What an earlier process has sent is sent again. Nextcloud's parts have no digests, so nothing can be compared.
+  /// Compares all parts. Nextcloud's have no digests, so nothing can be compared.
   private mutating func compareAgain(_ changed: StatusTime?) throws(UploadError) {
-    let unknown = (1...parts.count(in: size)).filter { digest(of: $0).isEmpty }
-    guard let first = unknown.first else {
-      (comparedAt, state) = (changed, .comparingAgain(1))
-      return
-    }
-    guard dialect.checksParts else {
-      throw .tus(.checksumMismatch(offset: parts.range(of: first, in: size).offset))
-    }
-    for number in unknown { parts.set(nil, of: number) }
-    pending.append(.save(.parts(parts)))
-    sendNext()
+    guard comparesEach else { throw .tus(.checksumMismatch(offset: 0)) }
+    (comparedAt, state) = (changed, .comparingAgain(1))
   }
 
   // MARK: Responses
@@ -672,7 +657,6 @@ struct PartsTask: Sendable {
     switch try dialect.taken(answer) {
     case .taken(let tag):
       parts.set(tag, of: number, sha256: sha256)
-      remember(sha256, of: number)
       pending.append(.save(.parts(parts)))
       sendNext()
     case .gone: state = .checking(isLost: true)

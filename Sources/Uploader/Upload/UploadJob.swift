@@ -435,7 +435,7 @@ final class UploadJob: Steppable {
     hooks.save = { (change) throws(UploadError) in
       if case .cookies = change, !keepsCookies { return }
       try record?.updateUpload {
-        $0.apply(change, size: file.size)
+        $0.apply(change, size: file.size, statusTime: file.provenStatusTime)
         // Unless the process is killed, the message of the outcome follows.
         if $0.failure == .mayBeStored { $0.message = UploadError.killedBeforeResponseText }
       }
