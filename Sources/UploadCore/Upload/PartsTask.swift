@@ -429,8 +429,9 @@ struct PartsTask: Sendable {
     }
   }
 
-  /// Compares the parts that the server has, from this one on, with the file.
+  /// Compares the parts that the server has, from this one on, with the file. Without the digest of each, nobody knows what was joined.
   private mutating func match(from number: Int, isJoined: Bool) {
+    if isJoined, parts.firstMissing(in: size) != nil { return leaveOther(isJoined: true) }
     if let index = parts.tags.indices.dropFirst(number - 1).first(where: { parts.has($0 + 1) }) {
       state = .matching(index + 1, isJoined: isJoined)
     } else if isJoined {

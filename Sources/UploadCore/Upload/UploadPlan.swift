@@ -95,9 +95,9 @@ package struct UploadPlan: Sendable {
     self.boundary = boundary
   }
 
-  /// Whether the file's SHA-256 is computed. An upload that was begun with it keeps it.
+  /// Whether the file's SHA-256 is computed. An upload that was begun with it keeps it; the parts of an S3 object have their own.
   package var computesSHA256: Bool {
-    request.computesSHA256 || previous.sent != nil || request.isForS3 && !sendsParts
+    request.computesSHA256 || (request.isForS3 ? !sendsParts : previous.sent != nil)
   }
 
   /// Whether it is sent in parts that the server joins.

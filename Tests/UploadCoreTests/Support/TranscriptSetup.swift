@@ -65,14 +65,17 @@ struct TranscriptSetup {
     case ("parts", _):
       // `parts a b -`: their tags, and `-` for one that is missing.
       let tags = words.dropFirst().map { $0 == "-" ? "" : $0 }
-      let length = Limits.partLength * (purpose == "nextcloud" ? 2 : 1)
-      let digest = ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? [])
-      previous.parts = UploadedParts(
-        token: String(repeating: "07", count: 16), length: length, tags: tags,
-        digests: purpose == "s3" ? tags.map { $0.isEmpty ? "" : digest } : nil, ofSize: size)
-      if purpose == "s3" {
-        previous.sent = SentPart(length: length, sha256: digest, statusTime: StatusTime(seconds: 1, nanoseconds: 0))
+      let token = String(repeating: "07", count: 16)
+      guard purpose == "s3" else {
+        let length = 2 * Limits.partLength
+        previous.parts = UploadedParts(token: token, length: length, tags: tags, ofSize: size)
+        break
       }
+      let digest = ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? [])
+      var parts = UploadedParts(token: token, ofSize: size)
+      for (index, tag) in tags.enumerated() where !tag.isEmpty { parts.set(tag, of: index + 1, sha256: digest) }
+      let sent = SentPart(length: Limits.partLength, sha256: digest, statusTime: StatusTime(seconds: 1, nanoseconds: 0))
+      (previous.parts, previous.sent) = (parts, sent)
     case ("recorded", _):
       // `b?`: perhaps only its beginning. `recorded in order a a?`: as one upload.
       let areInOrder = words[1] == "in"
