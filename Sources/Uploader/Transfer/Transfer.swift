@@ -44,6 +44,8 @@ final class Transfer {
   var clock: TransferClock
   var pause: Pause?
   var reports = Reports()
+  /// A response that follows the report of a new status.
+  private var heldAnswer: TransferStep?
 
   /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
   init(
@@ -128,6 +130,7 @@ final class Transfer {
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> TransferStep {
     clock.beginStep(now)
     _ = source?.takeReadingMilliseconds()
+    if let step = heldAnswer.take() { return step }
     // Bytes after a response that ends the connection are ignored, and nothing more is sent.
     if pipeline.hasEnded { return .interrupted(interruption(lost(nil), isOrderly: true)) }
     pipeline.current.exchange.tick(nowMilliseconds: now)
@@ -169,7 +172,9 @@ final class Transfer {
     }
     try changeDetector.verify(pipeline.current.body, hasArrived: true)
     excludeReadingTime()
-    return reportStatusChange() ?? step
+    guard let change = reportStatusChange() else { return step }
+    heldAnswer = step
+    return change
   }
 
   /// Excludes the time spent waiting for the disk from network time limits.
