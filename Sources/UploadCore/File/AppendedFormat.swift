@@ -4,7 +4,8 @@ package enum AppendedFormat {
   /// - Returns: whether it is MPEG-TS (ISO/IEC 13818-1; in packets of 192 bytes, M2TS, on cameras and Blu-ray discs), Ogg (RFC 3533), or
   ///   MP4 in fragments (ISO/IEC 14496-12, 8.8: its movie box, which must be there as a whole, says that they follow).
   package static func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if bytes.starts(with: Array("OggS".utf8)) || hasPackets(bytes, of: 188, from: 0) || hasPackets(bytes, of: 192, from: 4)
+    if bytes.starts(with: Array("OggS".utf8)) || hasPackets(bytes, of: 188, from: 0)
+      || hasPackets(bytes, of: 192, from: 4)
     {
       return true
     }

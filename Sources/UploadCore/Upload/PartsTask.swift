@@ -10,6 +10,9 @@
 ///                                                                                           └─────────────────────────────────────────┘
 ///                                                                                             it is there: it was joined
 ///
+/// The record has the SHA-256 of each part of an S3 object: if something may have touched the file since, the parts that an earlier process has
+/// sent are compared with it (`matching`), and what differs is sent again.
+///
 /// A request to join the parts, whose response was lost, is never repeated blindly: what is there says whether it was carried out.
 ///
 /// Parts of a recording that does not grow can be lent (``PartTask``): they are sent over other connections while this one sends another part

@@ -72,7 +72,9 @@ final class RateShare {
 
   /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-    if isLive, control.liveShare?.allowance(nowMilliseconds: now) == 0 { return now + Limits.liveSharePauseMilliseconds }
+    if isLive, control.liveShare?.allowance(nowMilliseconds: now) == 0 {
+      return now + Limits.liveSharePauseMilliseconds
+    }
     return switch control.limit(nowMilliseconds: now) {
     case .paused: now + Limits.rateScheduleMilliseconds
     case .bytesPerSecond: control.shares.nextMilliseconds(of: number, nowMilliseconds: now)

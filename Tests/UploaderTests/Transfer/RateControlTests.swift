@@ -48,7 +48,8 @@ struct RateControlTests {
     live.consume(1 << 30, nowMilliseconds: 0)
     var written = [0, 0]
     for now in stride(from: Int64(0), to: 10_000, by: 10) {
-      #expect(finished.allowance(nowMilliseconds: now) == .max && finished.nextMilliseconds(nowMilliseconds: now) == now)
+      #expect(
+        finished.allowance(nowMilliseconds: now) == .max && finished.nextMilliseconds(nowMilliseconds: now) == now)
       finished.consume(10_000, nowMilliseconds: now)
       let allowance = live.allowance(nowMilliseconds: now)
       #expect((live.nextMilliseconds(nowMilliseconds: now) > now) == (allowance == 0))
