@@ -147,8 +147,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
   /// - Parameter message: the text of an error.
   package mutating func apply(_ end: UploadEnd, message: (UploadError) -> String?) {
     fail(with: end.recorded, message: message(end.recorded), offset: end.offset)
-    // The longest part is kept.
-    if let part = end.sent, remote != nil, part.length > sent?.length ?? 0 { sent = part }
+    // The longest part is kept. Parts with digests say themselves what was sent.
+    if let part = end.sent, remote != nil, parts?.digests == nil, part.length > sent?.length ?? 0 { sent = part }
     guard let contentDoubt = end.contentDoubt, failure != .mayBeStored else { return }
     if lastByteMayBeSent, contentDoubt == .unclear {
       let error = UploadError.mayBeStored(end.recorded)

@@ -440,6 +440,8 @@ struct PartsTask: Sendable {
     } else if isJoined {
       store(theirs: nil)
     } else {
+      // Not before: from then on, the record takes the file as it is now for what was sent.
+      pending.append(.save(.parts(parts)))
       areMatched = true
       sendNext()
     }
@@ -452,11 +454,7 @@ struct PartsTask: Sendable {
     case (.matching(let number, let isJoined), .range(let checksum, _)):
       let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
       if isJoined, !isSame { return leaveOther(isJoined: true) }
-      if !isSame, parts.has(number) {
-        parts.set(nil, of: number)
-        // Before the server has other content than the record says.
-        pending.append(.save(.parts(parts)))
-      }
+      if !isSame { parts.set(nil, of: number) }
       match(from: number + 1, isJoined: isJoined)
     case (.examining(let isJoined), .beginning(let found, let isStable)):
       switch continuation {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UploadCore
 
@@ -81,10 +82,12 @@ struct PartsRun<Server: PartsServer> {
   private var versions = Versions(repeating: 1, count: Int((Server.size - 1) / Server.rangeLength) + 1)
   /// Whether the recording has changed when it should not.
   private var hasChanged = false
-  /// Whether somebody has changed it in place while parts were lent, and restored its modification time.
-  private var hasNewStatus = false
-  private var changes: Int64 = 0
-  private var statusChange: StatusTime? { hasNewStatus ? StatusTime(seconds: changes, nanoseconds: 0) : nil }
+  /// How often somebody has changed it in place, and restored its modification time: its status time.
+  private var status = StatusTime(seconds: 0, nanoseconds: 0)
+  /// That when this process began.
+  private var openedAt = StatusTime(seconds: 0, nanoseconds: 0)
+  private var hasNewStatus: Bool { status != openedAt }
+  private var statusChange: StatusTime? { hasNewStatus ? status : nil }
   /// What was hashed while something else was sent, and perhaps changed since.
   private var ahead: (range: HashRange, checksum: HashResult)?
   private var hasUsedAhead = false
@@ -115,11 +118,13 @@ struct PartsRun<Server: PartsServer> {
     if isRecorded { written = 1 }
   }
 
-  /// Plays a thousand of them, in which a delivered recording is always whole.
+  /// Plays a thousand of them, or as many as SEEDS says, in which a delivered recording is always whole.
   /// - Parameter ends: the outcomes that must be among them, or the seeds are of no use.
   static func play(reaching ends: [String]) throws {
     var found: [String: Int] = [:]
-    for seed in 0..<UInt64(1000) {
+    let count = ProcessInfo.processInfo.environment["SEEDS"].flatMap { UInt64($0) } ?? 1000
+    let first = ProcessInfo.processInfo.environment["FIRST"].flatMap { UInt64($0) } ?? 0
+    for seed in first..<first + count {
       var run = PartsRun(seed: seed)
       try run.play()
       if let complaint = run.complaint { Issue.record("seed \(seed): \(complaint)\n\(run.log.suffix(60))") }
@@ -149,6 +154,7 @@ struct PartsRun<Server: PartsServer> {
 
   private mutating func machine() throws -> UploadMachine {
     if isHostile, chance(10) {
+      status = StatusTime(seconds: status.seconds + 1, nanoseconds: 0)
       if isRecorded {
         rewrite()
       } else if versions[0] < 3 {
@@ -156,6 +162,14 @@ struct PartsRun<Server: PartsServer> {
         for index in versions.indices { versions[index] += 1 }
         if record.remote != nil { record.doubt = .replaced }
       }
+    }
+    if isHostile, Server.checksParts, !isRecorded, chance(5) {
+      for index in versions.indices where chance(2) { edit(index) }
+    }
+    openedAt = status
+    // As FileDoubt has it.
+    if Server.checksParts, record.doubt != .replaced {
+      record.doubt = record.sent.map { $0.statusTime != status } ?? false ? .touched : nil
     }
     let token = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: try server.destination())
@@ -168,6 +182,15 @@ struct PartsRun<Server: PartsServer> {
     )
     return try UploadMachine(
       .upload(plan), UploadPolicy(retries: RetryPolicy(.failures(3), maximumDelayMilliseconds: 4000), seed: 7))
+  }
+
+  /// Somebody changes a part in place, and restores the modification time.
+  private mutating func edit(_ index: Int) {
+    guard versions[index] < 200 else { return }
+    if server.hasObject { hasChanged = true }
+    versions[index] += 1
+    status = StatusTime(seconds: status.seconds + 1, nanoseconds: 0)
+    log.append("the file is \(versions)")
   }
 
   /// The recorder writes a part again.
@@ -195,10 +218,11 @@ struct PartsRun<Server: PartsServer> {
     var request: HTTPRequest?
     // What is read for a part is what the digest has.
     var hasRead = false
-    (lent, hasNewStatus, ahead) = ([], false, nil)
+    (lent, ahead) = ([], nil)
     for _ in 0..<2000 {
-      // A kill. Only the process that has sent a part can tell that the file has another status since.
-      if isHostile, !hasNewStatus, chance(25) { return }
+      // A kill. Without digests of the parts, only the process that has sent them can tell that the file has another status since.
+      if isHostile, Server.checksParts || !hasNewStatus, chance(25) { return }
+      if isHostile, chance(60) { return stop(&machine, with: .cancelled(hasSentAll: false), hasRead: hasRead) }
       try lend(&machine)
       guard complaint == nil else { return }
       switch machine.next(nowMilliseconds: now, unixSeconds: now / 1000) {
@@ -252,16 +276,21 @@ struct PartsRun<Server: PartsServer> {
         complaint = "finished in another way"
         return
       case .failed(let error):
-        log.append("\(error)")
-        let length = (0...Server.size).randomElement(using: &random) ?? 0
-        let sent =
-          computesDigest && hasRead && length > 0 && !hasNewStatus
-          ? SentPart(length: length, sha256: Server.digest(versions, length)) : nil
-        record.apply(machine.end(with: error, LocalFacts(sent: sent, hasNewStatus: hasNewStatus))) { _ in nil }
+        stop(&machine, with: error, hasRead: hasRead)
         return checkFailure(error)
       }
     }
     complaint = "an endless loop"
+  }
+
+  private mutating func stop(_ machine: inout UploadMachine, with error: UploadError, hasRead: Bool) {
+    log.append("\(error)")
+    let length = (0...Server.size).randomElement(using: &random) ?? 0
+    let isKnown = computesDigest && hasRead && !hasNewStatus && !machine.sendsWhole && !machine.readsUnknown
+    let sent = SentPart(
+      length: length, sha256: Server.digest(versions, length), statusTime: Server.checksParts ? openedAt : nil)
+    let facts = LocalFacts(sent: isKnown && length > 0 ? sent : nil, hasNewStatus: hasNewStatus)
+    record.apply(machine.end(with: error, facts)) { _ in nil }
   }
 
   /// Other connections send parts, or go on with them.
@@ -270,10 +299,8 @@ struct PartsRun<Server: PartsServer> {
       let policy = UploadPolicy(retries: RetryPolicy(.failures(0), maximumDelayMilliseconds: 4000), seed: 7)
       lent.append((part, try UploadMachine(.part(part), policy), nil))
       if isHostile, !isRecorded, chance(5), versions[0] < 3 {
-        versions[Int.random(in: 0..<versions.count, using: &random)] += 1
-        changes += 1
-        (hasNewStatus, hasChanged) = (true, true)
-        log.append("the file is \(versions)")
+        edit(Int.random(in: 0..<versions.count, using: &random))
+        hasChanged = true
         upload.handle(.statusChanged(.whileReading))
       }
     }
@@ -336,7 +363,7 @@ struct PartsRun<Server: PartsServer> {
     if !change.mustBeSaved, case .parts = change, isHostile, chance(30) {
       hasLostSave = true
     } else {
-      record.apply(change, size: Server.size)
+      record.apply(change, size: Server.size, statusTime: Server.checksParts ? openedAt : nil)
     }
     let isReadable = record.parts?.tags.allSatisfy { $0.isEmpty || UploadedParts.isTag($0, isPath: true) }
     if isReadable == false { complaint = "a record that nobody can read: \(change)" }
