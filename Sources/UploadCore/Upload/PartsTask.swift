@@ -415,8 +415,8 @@ struct PartsTask: Sendable {
 
   private var needsDigest: Bool { computesSHA256 && sha256 == nil }
 
-  /// What was sent while it was made, or over several connections, may have been changed while a part of it was on its way.
-  private var examiningOrJoining: State { parts.areGrowing || hasLent ? .examiningFile : checkingOrJoining }
+  /// What was sent may have been changed since. Nextcloud's parts, of which nothing is known, may if other connections have sent some.
+  private var examiningOrJoining: State { comparesEach || hasLent ? .examiningFile : checkingOrJoining }
 
   /// What may be replaced is not looked at, unless a request may have replaced it already.
   private var checkingOrJoining: State { mayReplace && hasCreated ? verifyingOrJoining : .checking(isLost: false) }
@@ -526,7 +526,7 @@ struct PartsTask: Sendable {
   // MARK: Changes of the file
 
   /// Whether it compares all parts with the file if its status changes.
-  var comparesParts: Bool { parts.areGrowing || hasLent && dialect.checksParts }
+  var comparesParts: Bool { comparesEach }
 
   /// Whether they are compared when the upload continues, or have been.
   var isComparedLater: Bool {

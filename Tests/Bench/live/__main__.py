@@ -13,7 +13,7 @@ BENCH = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests"), str(BENCH.parent / "Support"), str(BENCH.parent / "HiveStub")]
 
 from bench import tools  # noqa: E402
-from live import measure, recorders  # noqa: E402
+from live import measure, picture, recorders  # noqa: E402
 
 
 def main() -> int:
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--megabytes", type=int, default=120, help="length of each recording (default: %(default)s, at least 32)")
     parser.add_argument("--rate", type=float, default=8.4, help="MB/s of each recorder (default: %(default)s, twice real time)")
     parser.add_argument("--only", default="", help="recorders and formats whose names contain this, such as MP4")
+    parser.add_argument("--picture", type=Path, help="draws the MP4 of ffmpeg there")
     options = parser.parse_args()
     if options.megabytes < 32 or options.rate <= 0:
         parser.error("--megabytes: at least 32; --rate: more than 0")
@@ -42,10 +43,11 @@ def main() -> int:
             failed += 1
             continue
         print(result.row(), flush=True)
+        if options.picture and (recorder.name, recorder.format, server) == ("ffmpeg", "MP4", measure.ToS3):
+            options.picture.write_text(picture.draw(result.timeline, f"An MP4 of {result.length / 1e6:.0f} MB", result.length))
         passed, failed = passed + (not result.problem), failed + bool(result.problem)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
-
 
 
 if __name__ == "__main__":

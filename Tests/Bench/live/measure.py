@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivestub import HiveStub
@@ -27,6 +27,19 @@ STOPPED_BEFORE_END = 28_000_000
 CHUNK = 64 << 10
 LONG = 32_000_000
 """Of such a recording, parts must arrive before its end."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """In seconds since the recorder began."""
+
+    written: list[tuple[float, int]]
+    """How long the file was, in bytes."""
+    arrived: list[tuple[float, int]]
+    """How much the server had in whole parts, in bytes."""
+    ended: float
+    """When the recorder ended."""
+    delivered: float
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,7 @@ class Result:
     """Whether a recording plays whose recorder was killed (-9)."""
     message: str
     """Why it was not delivered."""
+    timeline: Timeline
 
     @property
     def problem(self) -> str | None:
@@ -124,7 +138,8 @@ def measure(server, binary: Path, recorder: Recorder, material: Path, rate: floa
     with tempfile.TemporaryDirectory() as name, server:
         directory = Path(name)
         file = directory / f"recording.{recorder.suffix}"
-        ended, done, code, message = _record(binary, recorder, material, rate, file, server.options)
+        run = _record(binary, recorder, material, rate, file, server.options)
+        ended, done = run.ended, run.done
         parts = server.arrived()
         length = file.stat().st_size
         arrived = directory / f"arrived.{recorder.suffix}"
@@ -133,19 +148,45 @@ def measure(server, binary: Path, recorder: Recorder, material: Path, rate: floa
             recorder, length, twice=sum(size for *_, size in parts) - length,
             early=sum(size for moment, _, size in parts if moment < ended),
             all_but_first=max((moment for moment, number, _ in parts if number != 1), default=done) - ended - SETTLE_SECONDS,
-            delivered=done - ended - SETTLE_SECONDS, is_delivered=code == 0, is_same=_sha256(file) == _sha256(arrived),
-            is_playable=plays(arrived), is_playable_killed=plays(_killed(recorder, material, directory)), message=message)
+            delivered=done - ended - SETTLE_SECONDS, is_delivered=run.code == 0, is_same=_sha256(file) == _sha256(arrived),
+            is_playable=plays(arrived), is_playable_killed=plays(_killed(recorder, material, directory)), message=run.message,
+            timeline=_timeline(run, parts))
 
 
-def _record(
-    binary: Path, recorder: Recorder, material: Path, rate: float, file: Path, options: list[str]
-) -> tuple[float, float, int, str]:
-    """When the recorder and the program ended, and how."""
+def _timeline(run: _Run, parts: list[tuple[float, int, int]]) -> Timeline:
+    sizes = [size for *_, size in sorted(parts)]
+    return Timeline(
+        written=[(moment - run.began, size) for moment, size in run.sizes],
+        arrived=[(moment - run.began, sum(sizes[:count])) for count, (moment, *_) in enumerate(sorted(parts), 1)],
+        ended=run.ended - run.began, delivered=run.done - run.began)
+
+
+@dataclass
+class _Run:
+    """The moments of time.monotonic() at which the recorder began and ended, and the program ended."""
+
+    began: float = 0.0
+    ended: float = 0.0
+    done: float = 0.0
+    code: int = -1
+    message: str = ""
+    sizes: list[tuple[float, int]] = field(default_factory=list)
+    """How long the file was at a moment."""
+
+    def watch(self, file: Path) -> None:
+        while not self.ended:
+            self.sizes.append((time.monotonic(), file.stat().st_size if file.exists() else 0))
+            time.sleep(0.1)
+
+
+def _record(binary: Path, recorder: Recorder, material: Path, rate: float, file: Path, options: list[str]) -> _Run:
+    run = _Run(began=time.monotonic())
     log = file.with_name("recorder.log")
     with log.open("wb") as said, subprocess.Popen(
             recorder.command(file, material), stdin=subprocess.PIPE, stdout=said, stderr=said) as recording:
         feeding = threading.Thread(target=_feed, args=(recording, recorder, material, rate, file), daemon=True)
         feeding.start()
+        threading.Thread(target=run.watch, args=(file,), daemon=True).start()
         sending = None
         try:
             give_up = time.monotonic() + HANGS_AFTER_SECONDS
@@ -161,11 +202,12 @@ def _record(
             if failed and not (recorder.name == "OBS" and failed == -signal.SIGSEGV):
                 raise RuntimeError(f"{recorder.name} ended with {recording.returncode}: {log.read_text(errors='replace')}")
             # Some close it before they end.
-            ended = time.monotonic() - max(0.0, time.time() - file.stat().st_mtime)
+            run.ended = time.monotonic() - max(0.0, time.time() - file.stat().st_mtime)
             sending.wait(timeout=HANGS_AFTER_SECONDS)
-            done = time.monotonic()
-            return ended, done, sending.returncode, out.message()
+            run.done, run.code, run.message = time.monotonic(), sending.returncode, out.message()
+            return run
         finally:
+            run.ended = run.ended or time.monotonic()
             for process in (recording, sending):
                 if process and process.poll() is None:
                     process.kill()

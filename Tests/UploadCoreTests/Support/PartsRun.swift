@@ -241,6 +241,11 @@ struct PartsRun<Server: PartsServer> {
           return
         }
         request = nil
+        if isHostile, Server.checksParts, !isRecorded, sent.method == "PUT", chance(20) {
+          edit(Int.random(in: 0..<versions.count, using: &random))
+          hasChanged = true
+          machine.handle(.statusChanged(.whileReading))
+        }
         machine.handle(answer(sent))
       case .hash(let work):
         guard let result = hashed(work) else {
