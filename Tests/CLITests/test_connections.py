@@ -124,8 +124,9 @@ def test_a_file_that_changes_is_not_joined(server, send, file):  # noqa: F811
     assert server.stored() == {}
 
 
+@pytest.mark.parametrize("count", ["1", "4"])
 @pytest.mark.parametrize("is_edited", [False, True])
-def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_edited):  # noqa: F811
+def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_edited, count):  # noqa: F811
     def change():
         status = file.stat()
         if is_edited:
@@ -139,7 +140,7 @@ def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_ed
         if request.command == "PUT" and len(server.sent()) > 4 and changes:
             changes.pop()()
     server.stub.before = before
-    result = send("--connections", "4").wait()
+    result = send("--connections", count).wait()
     # A Nextcloud's parts have no digests to compare.
     if is_edited or isinstance(server, ToNextcloud):
         assert result.code == 3 and server.stored() == {}
