@@ -119,7 +119,8 @@ struct S3Parts: Sendable {
       switch S3Content.root(of: answer.content) {
       case "CompleteMultipartUploadResult": return .joined(sha256: nil)
       // The head was sent before the server knew.
-      case "Error": return try joined(Answer(status: 500, fields: answer.fields, content: answer.content))
+      case "Error":
+        return try joined(Answer(status: answer.statusOfError, fields: answer.fields, content: answer.content))
       default: throw .notFromServer(status: 200)
       }
     case 404 where answer.isNoSuchUpload: return .gone
@@ -184,6 +185,16 @@ extension Answer {
 
   /// Whether the server does not know an upload. Some say that of its key.
   fileprivate var isNoSuchUpload: Bool { status == 404 && (code == "NoSuchUpload" || code == "NoSuchKey") }
+
+  /// That of the error in the content, if its head was sent before.
+  fileprivate var statusOfError: Int {
+    switch code {
+    case "NoSuchUpload": 404
+    case "PreconditionFailed": 412
+    case "ConditionalRequestConflict": 409
+    default: isAboutParts ? 400 : 500
+    }
+  }
 
   /// Whether the content of a part was not what was signed.
   fileprivate var isOtherContent: Bool { code == "XAmzContentSHA256Mismatch" || code == "BadDigest" }
