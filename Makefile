@@ -176,6 +176,10 @@ simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock
 	$(BUILD)/simulation/release/simulate --prove --jobs 2
 	$(BUILD)/simulation/release/simulate --seeds $(FIRST) $(SEEDS) --jobs 2
 
+.PHONY: parts
+parts: setup ## 100,000 seeds of uploads in parts to each of four servers, half of them live; SEEDS=N FIRST=N: others
+	SEEDS=$(SEEDS) FIRST=$(FIRST) swift test -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/release-tests --filter PartsFuzz
+
 .PHONY: simulate-sanitized
 simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also finds leaks; SEEDS=N FIRST=N: others
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation-address --sanitize=address
@@ -209,8 +213,8 @@ bench: static ## compare the speed with other clients and write docs/measured/pe
 	$(PYTHON) -B Tests/Bench --write-docs
 
 .PHONY: livebench
-livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, and print how soon it arrives (nine minutes)
-	$(PYTHON) -B Tests/Bench/live --binary $(STATIC)
+livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, print how soon it arrives, and draw docs/live.svg (nine minutes)
+	$(PYTHON) -B Tests/Bench/live --binary $(STATIC) --picture docs/live.svg
 
 # Debian's packages for the other architectures, unpacked but not installed.
 $(BUILD)/sysroot/%/versions: | setup
