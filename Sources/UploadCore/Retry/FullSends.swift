@@ -9,7 +9,7 @@ package struct FullSends: Equatable, Sendable {
     case refused
     /// It received everything, and did not respond.
     case unanswered
-    /// It had the whole recording, and lost it. Only a delivery or a day ends this: each new upload makes progress.
+    /// It had the recording, or much of it, and lost that. Only a delivery or a day ends this: each new upload makes progress.
     case lost
   }
 

@@ -152,7 +152,9 @@ package enum RetryAfter {
   ///   often do not know the time.
   package static func milliseconds(_ fields: [Field], nowSeconds: Int64) -> Int64? {
     guard let value = fields.first("Retry-After") else { return nil }
-    if let seconds = ASCII.decimal(value.utf8) { return min(seconds, Limits.retryAfterMilliseconds / 1000) * 1000 }
+    if !value.isEmpty, value.utf8.allSatisfy({ ASCII.isDigit($0) }) {
+      return min(ASCII.decimal(value.utf8) ?? .max, Limits.retryAfterMilliseconds / 1000) * 1000
+    }
     guard let date = HTTPDate.seconds(value) else { return nil }
     let now = fields.first("Date").flatMap { HTTPDate.seconds($0) } ?? nowSeconds
     return min(max(0, date - now), Limits.retryAfterMilliseconds / 1000) * 1000

@@ -134,8 +134,10 @@ struct PartsTask: Sendable {
   private var abortFailures = 0
   /// Why the server did not take the parts of an upload.
   private var refusal: UploadError?
-  /// Whether it had all parts from this process, and has lost them, or did not join them.
+  /// Whether it had parts from this process, and has lost them, or did not join them.
   private(set) var hasLostRecording = false
+  /// How much it got of a part when it did not know the upload any more, in bytes.
+  private var sentInVain: Int64 = 0
 
   init(_ plan: UploadPlan, _ dialect: PartsDialect) {
     isGrowing = plan.isGrowing
@@ -282,7 +284,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent) = (nil, [])
+    (upload, lent, sentInVain) = (nil, [], 0)
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -301,7 +303,7 @@ struct PartsTask: Sendable {
   }
 
   private mutating func noteLoss() {
-    hasLostRecording = hasCreated && parts.firstMissing(in: size) == nil && size > Limits.fullSendLength
+    hasLostRecording = hasCreated && parts.total(in: size) + sentInVain > Limits.fullSendLength
   }
 
   /// Whether this process has created the upload.
@@ -661,7 +663,9 @@ struct PartsTask: Sendable {
       parts.set(tag, of: number, sha256: sha256)
       pending.append(.save(.parts(parts)))
       sendNext()
-    case .gone: state = .checking(isLost: true)
+    case .gone:
+      if answer.sent == .whole { sentInVain = parts.range(of: number, in: size).length }
+      state = .checking(isLost: true)
     case .useless: abort(before: nil)
     case .damaged:
       state = .hashing(number)

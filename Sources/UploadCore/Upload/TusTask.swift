@@ -34,7 +34,7 @@ struct TusTask: Sendable {
   var history: History
   /// Whether the upload has started over with another file, which the user is to be told.
   private var hasOtherFile = false
-  /// Whether the server had the whole of a large recording, or GigHive of any, and lost it, when the upload started over.
+  /// Whether the server had much of the recording, or GigHive all of any, and lost it, when the upload started over.
   private(set) var hasLostRecording = false
   /// Why the upload that somebody else has created is of no use.
   private var refusal: TusError?
@@ -301,7 +301,8 @@ struct TusTask: Sendable {
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
   mutating func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
-    hasLostRecording = history.isTaken || history.wasUploaded && plan.size > Limits.fullSendLength
+    let lost = history.wasUploaded ? plan.size : wasCreated ? history.offset : 0
+    hasLostRecording = history.isTaken || lost > Limits.fullSendLength
     restart()
     if wasCreated { throw .uploadLost }
   }
