@@ -84,7 +84,7 @@ def test_a_destination_on_the_command_line_discards_the_files_credentials(run, s
         ("--server = x", 'FILE:1: unknown option "--server". Did you mean server?'),
         ("server = ftp://x", "FILE:1: server: the URL must begin with https:// or http://."),
         ("retry = many", 'FILE:1: retry: "many" is not a number'),
-        ("server", 'FILE:1: "server" has no "="'),
+        ("password hunter2", 'FILE:1: the line has no "="'),
         ("insecure = 1", "FILE:1: insecure: use yes or no."),
         ("label = a\nlabel = b", "FILE:2: label is given twice."),
         ("help = yes", "FILE:1: help works only on the command line"),

@@ -151,6 +151,12 @@ def test_text_after_the_first_line_cannot_inject_header_lines(hive, upload, secr
         assert b"Evil" not in stub.wait_for(1)[0].head
 
 
+@pytest.mark.parametrize("proxy", ["http://pu:pxsecret99@proxy:3128", "socks5://pu:pxsecret99@proxy:1080", "https//pu:pxsecret99@proxy"])
+def test_a_proxy_with_a_password_is_refused_and_not_quoted(program, proxy):
+    result = program.run("send", "x", "--multipart-url", "http://192.0.2.1/upload", "--proxy", proxy)
+    assert result.code == 2 and "proxy-password-file" in result.err and "pxsecret99" not in result.err, result
+
+
 @pytest.mark.parametrize("entry, sent", [("machine 127.0.0.1 login me password pass", True), ("default login me password pass", False)])
 def test_a_netrc_file_has_the_password_of_the_proxy_too(program, hive, recording, secret, entry, sent):
     stub = hive(user=None)

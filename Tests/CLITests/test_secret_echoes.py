@@ -61,6 +61,13 @@ def test_a_page_hides_it_before_its_tags_are_removed(told, name):
     assert "(secret) is wrong" in result.err and HARD[name].decode("utf-8", "replace") not in result.out + result.err, result
 
 
+def test_a_delete_token_is_hidden_wherever_its_response_repeats_it(told):
+    token = "5f1c9d20aa4e77b3"
+    content = {"error": "no", "delete_token": token, "delete_url": f"/delete/{token}", "message": f"Delete it with {token}"}
+    result = told(b"password", f"X-Del: {token}\r\n".encode(), json.dumps(content).encode())
+    assert "Delete it with (secret)" in result.err and token not in result.out + result.err, result
+
+
 @pytest.mark.parametrize("name", [name for name in HARD if name != "a tab and a control character"])
 def test_a_message_in_json_hides_it_too(told, name):
     """Its escapes are read before it is looked for."""

@@ -53,7 +53,7 @@ package struct ConfigurationFile: Equatable, Sendable {
       try begin(text)
       return
     }
-    guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { throw .noValue(Array(text)) }
+    guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { throw .noValue }
     let name = ASCII.trimmed(text[..<equals])
     guard !name.isEmpty else { throw .noName }
     entries.append(
@@ -98,7 +98,7 @@ package struct ConfigurationError: Error, Equatable {
     case tooManyLines(limit: Int)
     case controlCharacter
     /// A line without "=".
-    case noValue([UInt8])
+    case noValue
     case noName
     case unclosedSection
     case sectionName([UInt8])

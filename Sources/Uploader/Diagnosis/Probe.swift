@@ -74,7 +74,7 @@ final class Probe: Steppable {
       return nil
     }
     let (complete, wire) = try composer.compose(request)
-    trace.show(complete)
+    composer.trace(configuration.diagnostics).show(complete)
     exchange = wire.exchange
     let content = ProbeContent(
       head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfterBytes)
@@ -213,9 +213,9 @@ final class Probe: Steppable {
     guard let response = exchange.finalResponse ?? exchange.refusalSoFar else { return }
     result.error = nil
     let answer: Answer
-    do throws(UploadError) { answer = try Answer(decoding: response, composer.secrets, trace) } catch {
-      return fail(error)
-    }
+    do throws(UploadError) {
+      answer = try Answer(decoding: response, &composer, tell: configuration.diagnostics)
+    } catch { return fail(error) }
     result.answer = answer
     result.shown = composer.redacted(answer, to: answered)
     result.signature = signature(of: answer)
@@ -235,10 +235,6 @@ final class Probe: Steppable {
   private func signature(of answer: Answer) -> String? {
     let programs = ["Server", "Via"].flatMap { name in answer.fields.values(of: name).map { name + ": " + $0 } }
     return programs.isEmpty ? nil : composer.secrets.line(programs.joined(separator: ", "))
-  }
-
-  private var trace: RequestTrace {
-    RequestTrace(tell: configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
   }
 
   /// Ends with the error of the connection.

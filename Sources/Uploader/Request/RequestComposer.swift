@@ -59,6 +59,11 @@ struct RequestComposer {
     RedactedAnswer(answer, to: request, secrets, hasCredentials: !credentials.fields.isEmpty)
   }
 
+  /// - Parameter tell: ``Configuration/diagnostics``.
+  func trace(_ tell: ((String) -> Void)?) -> RequestTrace {
+    RequestTrace(tell: tell, secrets: secrets, secretFields: credentials.fields)
+  }
+
   mutating func hide(_ secret: String) {
     lastingSecrets.add(Array(secret.utf8))
     renewSecrets()

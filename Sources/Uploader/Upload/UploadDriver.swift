@@ -369,13 +369,8 @@ final class UploadDriver: Steppable {
   private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
     composer.hideCookies(of: request)
     let (complete, wire) = try composer.compose(request)
-    trace.show(complete)
+    composer.trace(shared.configuration.diagnostics).show(complete)
     return wire
-  }
-
-  private var trace: RequestTrace {
-    RequestTrace(
-      tell: shared.configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
   }
 
   private func advance(_ transferring: Transferring, _ ready: Readiness) throws(UploadError) -> Wait? {
@@ -463,7 +458,7 @@ final class UploadDriver: Steppable {
       return .answered(
         try Answer(
           decoding: response, sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfter,
-          composer.secrets, trace))
+          &composer, tell: shared.configuration.diagnostics))
     } catch { return .failed(error) }
   }
 }

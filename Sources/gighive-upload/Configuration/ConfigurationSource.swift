@@ -69,8 +69,8 @@ struct ConfigurationSource {
     case .lineTooLong(let limit): "the line is longer than " + String(limit) + " bytes."
     case .tooManyLines(let limit): "the file has more than " + String(limit) + " lines."
     case .controlCharacter: "the line contains a control character."
-    case .noValue(let text):
-      "\"" + PrintableText.line(String(decoding: text, as: UTF8.self)) + "\" has no \"=\"; write option = value."
+    // It may be a secret.
+    case .noValue: "the line has no \"=\"; write option = value."
     case .noName: "the name of the option is missing; write option = value."
     case .unclosedSection: "the section name does not end with \"]\"."
     case .sectionName(let name):

@@ -159,15 +159,13 @@ struct ProxySources {
   }
 
   private func fromOptions(_ url: String, _ allowsSharedSecrets: Bool) throws(UsageError) -> Proxy {
-    let uri: TargetURI
-    do throws(TargetURIError) {
-      uri = try TargetURI(url.utf8.contains(ASCII.slash) ? url : "http://" + url)
-    } catch {
-      if error == .containsUserInformation {
-        throw UsageError(
-          "--proxy cannot contain a user name or password; use proxy-user and proxy-password-file in a configuration file."
-        )
-      }
+    // Whatever its form, it is not quoted.
+    if url.utf8.contains(UInt8(ascii: "@")) {
+      throw UsageError(
+        "--proxy cannot contain a user name or password; use proxy-user and proxy-password-file in a configuration file."
+      )
+    }
+    guard let uri = try? TargetURI(url.utf8.contains(ASCII.slash) ? url : "http://" + url) else {
       throw UsageError("--proxy: \"" + PrintableText.line(url) + "\" is not a URL such as http://proxy:3128.")
     }
     guard uri.scheme == .http else { throw UsageError("--proxy: only http:// proxies are supported.") }

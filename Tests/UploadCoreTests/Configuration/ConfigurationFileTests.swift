@@ -52,7 +52,7 @@ struct ConfigurationFileTests {
 
   @Test func anErrorNamesItsLine() {
     let cases: [(String, ConfigurationError.Reason)] = [
-      ("server", .noValue(bytes("server"))), ("= x", .noName), ("[venue", .unclosedSection),
+      ("server", .noValue), ("= x", .noName), ("[venue", .unclosedSection),
       ("[]", .sectionName([])), ("[a b]", .sectionName(bytes("a b"))), ("[watch srv]", .watchSection),
       ("a = \0", .controlCharacter), ("a = \u{1B}[0m", .controlCharacter), ("a = \rb", .controlCharacter),
       ("# \u{7F}", .controlCharacter), ("[x]\n[x]", .repeatedSection("x")),
