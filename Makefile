@@ -213,7 +213,7 @@ bench: static ## compare the speed with other clients and write docs/measured/pe
 	$(PYTHON) -B Tests/Bench --write-docs
 
 .PHONY: livebench
-livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, print how soon it arrives, and draw docs/live.svg (nine minutes)
+livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, print how soon it arrives, and draw docs/live.svg (ten minutes)
 	$(PYTHON) -B Tests/Bench/live --binary $(STATIC) --picture docs/live.svg
 
 # Debian's packages for the other architectures, unpacked but not installed.
