@@ -25,6 +25,19 @@ def test_a_refusal_without_credentials_says_that_there_were_none(hive, run, reco
     assert result.code == 6 and "No credentials were given. Give a user name" in result.err, result
 
 
+@pytest.mark.parametrize(("challenges", "scheme"), [
+    (['Digest realm="a, b", nonce="1", qop="auth"'], "Digest"), (["NTLM", "negotiate"], "Negotiate"),
+    (['Digest realm="x", nonce="1"', 'Basic realm="x"'], None), (['bearer'], None)])
+def test_a_scheme_that_is_not_supported_is_named(hive, send, recording, challenges, scheme):
+    fields = "".join(f"WWW-Authenticate: {challenge}\r\n" for challenge in challenges)
+    result = send(hive(answer=f"HTTP/1.1 401 No\r\n{fields}Content-Length: 0\r\n\r\n".encode()), recording())
+    assert result.code == 6, result
+    if scheme:
+        assert f"It wants {scheme} authentication" in result.err and "Check the user name" not in result.err, result
+    else:
+        assert "Check the user name" in result.err, result
+
+
 @pytest.mark.parametrize("option", ["--cacert", "--cert"])
 def test_a_missing_file_of_certificates_is_named_with_its_reason(post, hive, recording, certificates, option):
     result = post(hive(tls=certificates), recording(), option, "nowhere.pem")

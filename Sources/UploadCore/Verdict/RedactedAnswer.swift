@@ -16,6 +16,9 @@ public struct RedactedAnswer: Equatable, Sendable {
   package let remedy: String?
   /// Whether it is a 401 to a request without credentials.
   package let lacksCredentials: Bool
+  /// The scheme of a 401 that offers neither Basic nor Bearer (RFC 9110, 11.6.1), if it is known by name; nil for others. This program has
+  /// only those two.
+  package let otherScheme: String?
   /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
@@ -26,7 +29,9 @@ public struct RedactedAnswer: Equatable, Sendable {
     _ answer: Answer, to request: AnsweredRequest = .other, _ secrets: Secrets, hasCredentials: Bool = true
   ) {
     self.request = request
-    lacksCredentials = answer.status == 401 && !hasCredentials
+    otherScheme =
+      answer.status == 401 ? RedactedAnswer.otherScheme(answer.fields.listMembers(of: "WWW-Authenticate")) : nil
+    lacksCredentials = answer.status == 401 && !hasCredentials && otherScheme == nil
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)
@@ -36,6 +41,13 @@ public struct RedactedAnswer: Equatable, Sendable {
       ?? LikelySoftware.remedyOfWords(answer)
       ?? software.remedy(status: status, to: request, hasCredentials: hasCredentials)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
+  }
+
+  /// - Parameter members: of the field, in lower case. The first parameter of a challenge follows its scheme behind a space.
+  private static func otherScheme(_ members: [String]) -> String? {
+    func offers(_ scheme: String) -> Bool { members.contains { $0 == scheme || $0.hasPrefix(scheme + " ") } }
+    if offers("basic") || offers("bearer") { return nil }
+    return ["Digest", "Negotiate", "NTLM"].first { offers(ASCII.lowercased($0)) }
   }
 
   /// The start of a response's decoded content, redacted.

@@ -38,6 +38,10 @@ extension UploadError {
   }
 
   private func statement(after answer: RedactedAnswer?) -> String {
+    if let answer, let scheme = answer.otherScheme, case .refused(401, let message) = self {
+      return UploadError.refusal(401, message, by: answer.software.name ?? "the server") + " It wants "
+        + scheme + " authentication, and this program has only Basic and Bearer."
+    }
     if let answer, answer.lacksCredentials, case .refused(401, let message) = self {
       return UploadError.refusal(401, message, by: answer.software.name ?? "the server") + " No credentials were given."
     }
