@@ -154,7 +154,7 @@ def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, w
     watching = watch(None, "--config", configure(tmp_path, stub, "label = Old\n" + base))
     watching.says("watching")
     for count, (text, message) in enumerate((
-        ("nonsense\n", "nonsense"),
+        ("nonsense\n", "has no \"=\""),
         (f"label = New\npassword-file = /missing\n{base}", "/missing"),
         ("label = New\nstate-dir = elsewhere\n", "a new state-dir needs a restart."),
     ), 1):
