@@ -158,6 +158,21 @@ def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new
     assert times_sent(stub) == 1
 
 
+def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_name(hive, watch, rec, program):
+    """It was read again after that, so its status time shows that it is what was delivered."""
+    stub = hive("slow-read=1500000", user="uploader")
+    file = write(rec / "a.wav", SIZE)
+    watching = watch(stub, *TUS, "--after", "remove")
+    has_bytes(stub, 100_000)
+    file.rename(rec / "b.wav")
+    watching.says("a.wav: delivered.")
+    assert "changed_seconds" in only_record(program).document
+    wait_until(lambda: not file.with_name("b.wav").exists(), 30, what="the removal")
+    watching.stop()
+    assert len(stub.recordings) == 1
+    assert only_record(program).document["file"] == str(rec / "b.wav")
+
+
 def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
     stub = hive("asset/silent@1")
     file = write(rec / "a.wav")

@@ -100,7 +100,8 @@ def main() -> int:
         print(f"\n{summary.table(outcomes, time.monotonic() - began)}")
     failed = [outcome for outcome in outcomes if outcome.findings]
     for outcome in failed:
-        print(f"seed {outcome.plan.seed} FAILED: {outcome.findings[0]}; again: {replay_command(outcome, options)}")
+        first = "; ".join(map(str, outcome.findings[:MOST_FINDINGS]))
+        print(f"seed {outcome.plan.seed} FAILED: {first}; again: {replay_command(outcome, options)}")
     found = judge_live([outcome.seen for outcome in outcomes])
     print(*found, sep="\n", end="\n" if found else "")
     for reason in unnoticed:

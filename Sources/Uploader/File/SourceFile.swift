@@ -227,7 +227,7 @@ final class SourceFile {
   ///   - limit: the largest size to accept, in bytes.
   ///   - isGrowing: whether it is still sent while it grows.
   func renewed(limit: Int64, isGrowing: Bool) throws(FileError) -> SourceFile {
-    try SourceFile.checked(newPath ?? path, opened, limit: limit, isGrowing ? growth : nil)
+    try SourceFile.checked(currentPath, opened, limit: limit, isGrowing ? growth : nil)
   }
 
   /// Whether it was removed while it was made, and is not to be delivered then.
@@ -236,13 +236,13 @@ final class SourceFile {
   /// Whether no directory has it any more.
   var isRemoved: Bool { (try? SourceFile.status(descriptor))?.links == 0 }
 
-  /// Where it is now if it has another name; nil if it has been removed, or nobody can tell.
-  private var newPath: LocalPath? {
+  /// Where it is now; where it was opened if it has been removed, or nobody can tell.
+  var currentPath: LocalPath {
     var status = shim_file_status()
     let isThere = shim_stat(path.cName, &status) == 0
-    if isThere && status.inode == statusAtOpen.inode && status.device == device || isRemoved { return nil }
+    if isThere && status.inode == statusAtOpen.inode && status.device == device || isRemoved { return path }
     var name = [CChar](repeating: 0, count: Limits.pathLength)
-    guard shim_path_of(descriptor, &name, name.count) == 0 else { return nil }
+    guard shim_path_of(descriptor, &name, name.count) == 0 else { return path }
     return LocalPath(cString: name)
   }
 

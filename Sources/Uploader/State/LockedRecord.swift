@@ -302,13 +302,16 @@ extension LockedRecord {
 /// What a delivery does to the records of earlier ones.
 extension LockedRecord {
   /// The recording was delivered.
-  /// - Parameter statusTime: proves later that the file still has this content; nil if nothing does.
-  /// - Parameter isAgain: whether it may have been delivered before.
+  /// - Parameters:
+  ///   - path: the file's, which can have got another name while it was sent.
+  ///   - statusTime: proves later that the file at this path still has this content; nil if nothing does.
+  ///   - isAgain: whether it may have been delivered before.
   func noteDelivery(
-    _ receipt: Receipt, _ sent: SentFile, _ statusTime: StatusTime?, isAgain: Bool
+    _ receipt: Receipt, _ sent: SentFile, at path: LocalPath, _ statusTime: StatusTime?, isAgain: Bool
   ) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
     try update {
+      $0.file.path = path.absolute ?? path
       var delivery = RecordedDelivery(of: $0)
       delivery.statusTime = statusTime
       delivery.deliveredAt = shim_unix_seconds()

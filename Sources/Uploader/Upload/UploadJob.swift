@@ -153,7 +153,8 @@ final class UploadJob: Steppable {
     }
     var isRecorded = record != nil
     do throws(UploadError) {
-      try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
+      try record?.noteDelivery(
+        receipt, sent, at: file.currentPath, file.provenStatusTime, isAgain: request.sendsAgain)
     } catch {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
@@ -183,6 +184,8 @@ final class UploadJob: Steppable {
     _ removal: AfterDelivery.Removal, _ recording: SentRecording, _ file: SourceFile, isRecorded: Bool, _ now: Int64
   ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, recording) }
+    // Whoever allows its removal knows it by the name that it had.
+    guard record.record.file.path == request.file.absolute ?? request.file else { return keep(.gone, recording) }
     if file.mayBeWritten { return keep(.beingWritten, recording) }
     let fileRemoval: FileRemoval
     let requirement: StoredRecording?

@@ -106,7 +106,8 @@ extension LockedRecord {
   ) throws {
     var receipt = Receipt()
     (receipt.assetID, receipt.deleteToken) = (asset, token)
-    try noteDelivery(receipt, SentFile(size: size, sha256: "ab"), status, isAgain: isAgain)
+    try noteDelivery(
+      receipt, SentFile(size: size, sha256: "ab"), at: record.file.path, status, isAgain: isAgain)
   }
 }
 
