@@ -13,34 +13,54 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from dataclasses import dataclass
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TESTS / "HiveStub"))
+sys.path[:0] = [str(TESTS / "HiveStub"), str(TESTS / "Support"), str(TESTS / "CLITests")]
 
 from hivestub import HiveStub, make_certificates  # noqa: E402
+from s3 import ENVIRONMENT, S3Stub  # noqa: E402
 
 RECORDING_BYTES = 6_000_000
+LIVE_BYTES, BLOCK_BYTES = 36 << 20, 1 << 20
 WATCH_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Upload:
+    is_tls: bool = False
+    protocol: str | None = None
+    """To GigHive. Without one: a form to any other endpoint, without a digest."""
+    options: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    is_live: bool = False
+    is_s3: bool = False
 
 
 SLOW = "slow-read=8000000"
 PARTS = ("--chunk-size", "1M")
 UPLOADS = [
-    # Whether over HTTPS; the protocol to GigHive, or None: a form to any other endpoint, without a digest; options; faults
-    (False, None, (), ()),
-    (False, "multipart", (), ()),
-    (True, "multipart", (), ()),
-    (False, "tus", (), ()),
-    (True, "tus", (), ()),
+    Upload(),
+    Upload(protocol="multipart"),
+    Upload(True, "multipart"),
+    Upload(protocol="tus"),
+    Upload(True, "tus"),
     # What comes later in large uploads: many requests, a full socket, an interruption
-    (False, "tus", PARTS, (SLOW,)),
-    (True, "tus", PARTS, (SLOW,)),
-    (True, "multipart", (), (SLOW,)),
-    (True, "tus", ("--set", "retry-max-delay=10ms"), ("reset-after=2000000",)),
+    Upload(False, "tus", PARTS, (SLOW,)),
+    Upload(True, "tus", PARTS, (SLOW,)),
+    Upload(True, "multipart", (), (SLOW,)),
+    Upload(True, "tus", ("--set", "retry-max-delay=10ms"), ("reset-after=2000000",)),
+    # What only parts need
+    Upload(protocol="tus", is_live=True),
+    Upload(True, "tus", is_live=True),
+    Upload(is_s3=True),
+    Upload(is_s3=True, is_live=True),
 ]
 
 
-def functions(emulator: str, binary: str, uploads: list[tuple]) -> list[str]:
+def functions(emulator: str, binary: str, uploads: list[Upload]) -> list[str]:
     """The functions of these uploads, in the order of their first use."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -51,19 +71,37 @@ def functions(emulator: str, binary: str, uploads: list[tuple]) -> list[str]:
         password_file.write_text("secret\n")
         certificates = make_certificates()
         found: dict[str, None] = {}
-        for number, (tls, protocol, options, faults) in enumerate(uploads):
-            server = stack.enter_context(HiveStub(tls=certificates if tls else None, faults=faults))
+        for number, upload in enumerate(uploads):
+            server = stack.enter_context(
+                S3Stub() if upload.is_s3 else HiveStub(tls=certificates if upload.is_tls else None, faults=upload.faults))
             trace = folder / "trace"
-            command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(trace), binary, "send", str(recording)]
+            file = folder / f"live-{number}.wav" if upload.is_live else recording
+            command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(trace), binary, "send", str(file)]
             command += ["--cacert", str(certificates.cacert), "--state-dir", str(folder / f"state-{number}"), "--quiet"]
-            if protocol:
-                command += ["--server", server.url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
+            if upload.is_s3:
+                command += ["--s3", "s3://bucket/", "--s3-endpoint", server.url]
+            elif upload.protocol:
+                command += ["--server", server.url, "--protocol", upload.protocol, "--label", "Set", "--user", "uploader"]
                 command += ["--password-file", str(password_file)]
             else:
                 command += ["--multipart-url", f"{server.url}/any"]
-            subprocess.run([*command, *options], check=True, timeout=600)
+            if upload.is_live:
+                command += ["--live", "--settle", "1s"]
+                recorder = threading.Thread(target=record, args=(file.open("wb", buffering=0),))
+                recorder.start()
+                stack.callback(recorder.join)
+            subprocess.run([*command, *upload.options], check=True, timeout=600, env={**os.environ, **ENVIRONMENT})
             found |= dict.fromkeys(functions_in(trace))
         return list(found)
+
+
+def record(file) -> None:
+    """As recorders do: at last, the head is written again."""
+    with file:
+        for _ in range(LIVE_BYTES // BLOCK_BYTES):
+            file.write(os.urandom(BLOCK_BYTES))
+            time.sleep(0.1)
+        os.pwrite(file.fileno(), b"RIFF", 0)
 
 
 def functions_in(trace: pathlib.Path) -> list[str]:

@@ -3,14 +3,14 @@
 import subprocess
 from pathlib import Path
 
-from first_use import functions
+from first_use import Upload, functions
 
 BINARY = Path(__file__).resolve().parents[2] / ".build" / "embedded-armv6" / "release" / "gighive-upload"
 NEON = {"ChaCha20_neon", "poly1305_blocks_neon", "sha256_block_data_order_neon"}
 
 
 def used(processor):
-    return set(functions(f"qemu-arm-static -cpu {processor}", str(BINARY), [(True, "multipart", (), ())]))
+    return set(functions(f"qemu-arm-static -cpu {processor}", str(BINARY), [Upload(True, "multipart")]))
 
 
 def test_neon_is_used_where_the_processor_has_it():

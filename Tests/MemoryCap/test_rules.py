@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from memorycap.arrival import Arrival, Arrivals  # noqa: E402
 from memorycap.measure import Measurement  # noqa: E402
 from memorycap.rows import (  # noqa: E402
-    DISTANT, FAST, HTTP, HTTPS, HUGE, MEDIUM, REFUSING, SMALL_CHUNK, TUS_HTTP, TUS_HTTPS, Row, full, quick,
+    DISTANT, FAST, HTTP, HTTPS, HUGE, LARGE, MEDIUM, REFUSING, SMALL_CHUNK, TUS_HTTP, TUS_HTTPS, Row, full, quick,
 )
 from memorycap.rules import Outcome, Rule, growths, judge  # noqa: E402
 
@@ -123,6 +123,13 @@ def test_between_requests_there_may_be_a_constant_and_no_more(early, late, fails
     assert rules_of(TUS_ROW, measured, requests=(10, 10)) == ({Rule.REQUEST} if fails else set())
 
 
+@pytest.mark.parametrize("early, late, fails", [(3000, 10_000, False), (3000, 10_010, True), (10_010, 3000, True)])
+def test_between_parts_of_what_is_made_there_may_be_more(early, late, fails):
+    measured = measurement(between_allocations=(early, late))
+    row = Row(TUS_HTTPS, MEDIUM, is_live=True)
+    assert rules_of(row, measured, requests=(10, 10)) == ({Rule.REQUEST} if fails else set())
+
+
 @pytest.mark.parametrize("steady, fails", [(3000, False), (3001, True)])
 def test_allocations_of_overlapping_requests_count_as_between_them(steady, fails):
     measured = measurement(allocations=(3000, steady, 100), steady_allocations={"malloc": steady})
@@ -136,6 +143,14 @@ def test_a_distant_receiver_has_to_make_requests_overlap():
     assert rules_of(row) == {Rule.HARNESS}
 
 
+@pytest.mark.parametrize("extra, fails", [(500_000, False), (500_001, True)])
+def test_what_is_made_may_take_a_little_more_than_what_is_finished(extra, fails):
+    live = Row(TUS_HTTP, MEDIUM, is_live=True)
+    peaks = {Row(TUS_HTTP, MEDIUM): 3_900_000, live: 3_900_000 + extra}
+    [growth] = growths([Outcome(row, measurement(peak=peak), Arrivals([]), None) for row, peak in peaks.items()])
+    assert growth.row is live and (growth.finding is not None) == fails
+
+
 @pytest.mark.parametrize("extra, fails", [(0, False), (128 << 10, False), ((128 << 10) + 1, True), (-9999, False)])
 @pytest.mark.parametrize(
     "base, larger",
@@ -143,6 +158,7 @@ def test_a_distant_receiver_has_to_make_requests_overlap():
         (ROW, Row(HTTP, HUGE, FAST)),
         (Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)),
         (Row(TUS_HTTP, MEDIUM, is_resumed=True), Row(TUS_HTTP, HUGE, is_resumed=True)),
+        (Row(TUS_HTTP, MEDIUM, is_live=True), Row(TUS_HTTP, LARGE, is_live=True)),
     ],
 )
 def test_growth_is_with_the_size_and_with_the_number_of_requests(base, larger, extra, fails):

@@ -10,7 +10,7 @@ package struct JSONWriter {
   @inline(never)
   package mutating func add(_ name: String, _ value: String) {
     addName(name)
-    text += JSONWriter.quoted(value)
+    JSONWriter.append(value, to: &text)
   }
 
   @inline(never)
@@ -50,7 +50,12 @@ package struct JSONWriter {
   @inline(never)
   package mutating func add(_ name: String, _ values: [String]) {
     addName(name)
-    text += "[" + values.map { JSONWriter.quoted($0) }.joined(separator: ",") + "]"
+    text += "["
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      JSONWriter.append(value, to: &text)
+    }
+    text += "]"
   }
 
   /// A time (RFC 3339).
@@ -88,31 +93,44 @@ package struct JSONWriter {
   /// A parsed value. Numbers keep their spelling.
   package mutating func add(_ name: String, _ value: JSONValue) {
     addName(name)
-    text += JSONWriter.text(of: value)
+    JSONWriter.append(value, to: &text)
   }
 
-  private static func text(of value: JSONValue) -> String {
+  private static func append(_ value: JSONValue, to text: inout String) {
     switch value {
-    case .null: return "null"
-    case .bool(let value): return value ? "true" : "false"
-    case .number(let text): return text
-    case .string(let text): return quoted(text)
-    case .array(let elements): return "[" + elements.map { text(of: $0) }.joined(separator: ",") + "]"
+    case .null: text += "null"
+    case .bool(let value): text += value ? "true" : "false"
+    case .number(let digits): text += digits
+    case .string(let value): append(value, to: &text)
+    case .array(let elements):
+      text += "["
+      for (index, element) in elements.enumerated() {
+        if index > 0 { text += "," }
+        append(element, to: &text)
+      }
+      text += "]"
     case .object(let members):
-      let texts = members.map { quoted($0.name) + ":" + text(of: $0.value) }
-      return "{" + texts.joined(separator: ",") + "}"
+      text += "{"
+      for (index, member) in members.enumerated() {
+        if index > 0 { text += "," }
+        append(member.name, to: &text)
+        text += ":"
+        append(member.value, to: &text)
+      }
+      text += "}"
     }
   }
 
   @inline(never)
   private mutating func addName(_ name: String) {
     if text != "{" { text += "," }
-    text += JSONWriter.quoted(name) + ":"
+    JSONWriter.append(name, to: &text)
+    text += ":"
   }
 
-  /// The string in quotes. Control characters, including those above ASCII and bidirectional marks, are escaped.
-  static func quoted(_ value: String) -> String {
-    var result = "\""
+  /// Appends the string in quotes. Control characters, including those above ASCII and bidirectional marks, are escaped.
+  private static func append(_ value: String, to result: inout String) {
+    result += "\""
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\"": result += "\\\""
@@ -128,6 +146,6 @@ package struct JSONWriter {
       default: result.unicodeScalars.append(scalar)
       }
     }
-    return result + "\""
+    result += "\""
   }
 }

@@ -71,10 +71,8 @@ extension UploadRecord {
     if let parts = unfinished?.parts {
       json.add("parts_token", parts.token)
       json.add("part_length", parts.length)
-      json.add("parts", .array(parts.tags.map { .string($0) }))
-      if let digests = parts.digests {
-        json.add("parts_sha256", .array(digests.map { .string($0) }))
-      }
+      json.add("parts", parts.tags)
+      if let digests = parts.digests { json.add("parts_sha256", digests) }
       if parts.areGrowing { json.add("parts_step", Int64(parts.step)) }
       if parts.areInOrder { json.add("parts_in_order", true) }
       if !parts.begun.isEmpty { json.add("parts_begun", .array(parts.begun.map { .number(String($0)) })) }
@@ -89,7 +87,7 @@ extension UploadRecord {
       if detours.splitEnd > 0 { json.add("split_end", detours.splitEnd) }
     }
     if let cookies = unfinished?.cookies.texts, !cookies.isEmpty {
-      json.add("cookies", .array(cookies.map { .string($0) }))
+      json.add("cookies", cookies)
     }
     if let nextRetry = unfinished?.nextRetry { json.add("next_retry", nextRetry) }
     if let fullSends = unfinished?.fullSends {

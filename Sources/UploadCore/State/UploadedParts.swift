@@ -129,23 +129,23 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// The number of the first part that is missing; nil if there is none.
-  /// - Parameter others: the numbers of parts that do not count.
-  package func firstMissing(in size: Int64, besides others: [Int] = []) -> Int? {
-    if let index = tags.indices.first(where: { !has($0 + 1) && !others.contains($0 + 1) }) { return index + 1 }
+  /// - Parameter isElsewhere: whether the part with a number does not count.
+  package func firstMissing(in size: Int64, besides isElsewhere: (Int) -> Bool = { _ in false }) -> Int? {
+    if let index = tags.indices.first(where: { !has($0 + 1) && !isElsewhere($0 + 1) }) { return index + 1 }
     var next = tags.count + 1
-    while others.contains(next) { next += 1 }
+    while isElsewhere(next) { next += 1 }
     return next <= count(in: size) ? next : nil
   }
 
   /// The same with the first part of a recording that grows last: recorders write the head again when they close a file.
-  package func nextMissing(in size: Int64, besides others: [Int] = []) -> Int? {
-    guard areGrowing, !areInOrder else { return firstMissing(in: size, besides: others) }
-    if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) && !others.contains($0 + 1) }) {
+  package func nextMissing(in size: Int64, besides isElsewhere: (Int) -> Bool = { _ in false }) -> Int? {
+    guard areGrowing, !areInOrder else { return firstMissing(in: size, besides: isElsewhere) }
+    if let index = tags.indices.dropFirst().first(where: { !has($0 + 1) && !isElsewhere($0 + 1) }) {
       return index + 1
     }
     var next = max(tags.count, 1) + 1
-    while others.contains(next) { next += 1 }
-    return next <= count(in: size) ? next : firstMissing(in: size, besides: others)
+    while isElsewhere(next) { next += 1 }
+    return next <= count(in: size) ? next : firstMissing(in: size, besides: isElsewhere)
   }
 
   /// The end of the last part that there is, in bytes.

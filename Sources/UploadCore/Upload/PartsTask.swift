@@ -29,8 +29,9 @@
 ///     … listing ──▶ hashing ⇄ putting ──▶ matching ──▶ hashing ⇄ putting (what differs, and the first one) ──▶ digesting
 ///                                                                                     … checking ◀── examiningFile ◀──┘
 ///
-/// If the file's status (ctime) has changed by then, all parts are compared (`comparingAgain`): other connections have sent some of them before
-/// the digest of the whole had reached them, so it does not show whether they are still what the file has.
+/// `examiningFile` follows `digesting` for finished recordings, too, where parts have digests or other connections have sent some. If the file's
+/// status (ctime) has changed by then, all parts are compared (`comparingAgain`): the digest of the whole, which reads on behind them, does not
+/// show whether they are still what the file has.
 struct PartsTask: Sendable {
   private enum State: Sendable {
     /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
@@ -259,7 +260,7 @@ struct PartsTask: Sendable {
   /// is another one when it is sent. If other connections send parts, nobody knows.
   var nextRange: HashRange? {
     guard case .putting(let number, _) = state, dialect.checksParts, !parts.areGrowing, lent.isEmpty else { return nil }
-    return parts.nextMissing(in: size, besides: [number]).map { hashRange(of: $0) }
+    return parts.nextMissing(in: size, besides: { $0 == number }).map { hashRange(of: $0) }
   }
 
   /// What is asked about the upload.
@@ -401,7 +402,7 @@ struct PartsTask: Sendable {
   }
 
   private mutating func sendNext() {
-    let number = parts.nextMissing(in: size, besides: lent)
+    let number = parts.nextMissing(in: size, besides: { lent.contains($0) })
     if number == nil, !lent.isEmpty {
       state = .awaitingLent
     } else if isGrowing {
@@ -492,13 +493,14 @@ struct PartsTask: Sendable {
 
   /// A part for another connection; nil if there is none now.
   mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
-    var others = lent
+    guard !parts.areGrowing, let upload else { return nil }
+    var own: Int?
     switch state {
-    case .hashing(let number), .putting(let number, _): others.append(number)
+    case .hashing(let number), .putting(let number, _): own = number
     case .awaitingLent: break
     default: return nil
     }
-    guard !parts.areGrowing, let upload, let number = parts.nextMissing(in: size, besides: others) else { return nil }
+    guard let number = parts.nextMissing(in: size, besides: { $0 == own || lent.contains($0) }) else { return nil }
     lent.append(number)
     hasLent = true
     let (offset, length) = parts.range(of: number, in: size)

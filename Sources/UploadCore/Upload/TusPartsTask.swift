@@ -70,6 +70,8 @@ struct TusPartsTask: Sendable {
   private var offer = TusCapabilities()
   /// The part that is sent, or was sent last.
   private var part: TusUpload?
+  /// Its number; that of the last part in it if they are sent in order.
+  private var partNumber = 0
   /// Whether the parts that were sent while the recording grew have been compared with it.
   private var areMatched: Bool
   /// The file's status time when all of them were compared once more, because it had changed.
@@ -111,7 +113,8 @@ struct TusPartsTask: Sendable {
       .whole(nil), .sent:
       parts.total(in: size)
     case .hashing(let number), .sending(let number, _):
-      parts.total(in: size) + (location(of: number).map { $0 == part?.location ? partProgress : 0 } ?? 0)
+      // Asked for with each write, so no URL is made.
+      parts.total(in: size) + (number == partNumber && parts.tag(of: number) != nil ? partProgress : 0)
     case .examiningFile, .joining: size + 1
     case .whole: size + 2
     }
@@ -215,7 +218,7 @@ struct TusPartsTask: Sendable {
   // MARK: What comes next
 
   private mutating func sendNext() {
-    let number = parts.nextMissing(in: size, besides: lent)
+    let number = parts.nextMissing(in: size, besides: { lent.contains($0) })
     if !lent.isEmpty, number == nil || !areMatched && number == 1 {
       state = .awaitingLent
     } else if plan.isGrowing {
@@ -347,6 +350,7 @@ struct TusPartsTask: Sendable {
       return remove([location], then: .send(number))
     }
     if location == nil || part?.location != location { part = upload(of: number, at: location) }
+    partNumber = number
     state = .sending(number, sha256: sha256)
   }
 
@@ -362,6 +366,7 @@ struct TusPartsTask: Sendable {
       } catch { throw .tus(error) }
     }
     part?.grow(to: offset + length)
+    partNumber = number
     if location != nil, parts.tag(of: number) == nil {
       parts.set(parts.tag(of: 1), of: number, sha256: sha256, isWhole: false)
       pending.append(.save(.parts(parts)))
@@ -382,14 +387,15 @@ struct TusPartsTask: Sendable {
 
   /// A part for another connection; nil if there is none now. What has been begun is continued here.
   mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
-    var others = lent + parts.begun
+    guard !plan.isGrowing else { return nil }
+    var own: Int?
     switch state {
-    case .hashing(let number), .sending(let number, _): others.append(number)
+    case .hashing(let number), .sending(let number, _): own = number
     case .awaitingLent: break
     default: return nil
     }
-    guard !plan.isGrowing, let number = parts.nextMissing(in: size, besides: others), areMatched || number != 1
-    else { return nil }
+    let missing = parts.nextMissing(in: size) { $0 == own || lent.contains($0) || parts.begun.contains($0) }
+    guard let number = missing, areMatched || number != 1 else { return nil }
     lent.append(number)
     let (offset, length) = parts.range(of: number, in: size)
     return LentPart(

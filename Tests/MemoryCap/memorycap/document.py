@@ -15,7 +15,8 @@ from .ceilings import Ceilings
 from .measure import ENOUGH_HITS
 from .picture import ROW as PICTURE_ROW, Traces
 from .rows import (
-    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, LARGE, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
+    ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, LARGE, LIVE_BYTES,
+    LIVE_BYTES_PER_SECOND, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
     REQUEST_ALLOCATIONS, SMALL_CHUNK, chunk_text, size_text,
 )
 from .rules import Growth, Outcome
@@ -83,7 +84,7 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "",
         "Readers: *fast* reads at full speed; *throttled* reads at 20 MB/s for 3 s; *refusing* answers 413 after half of the body;",
         "*distant* delays its first response by 50 ms, so that requests are pipelined. *Resumed*: the first run was killed half-way, and",
-        "the second was measured. *By*: with requests of this length.",
+        f"the second was measured. *By*: with requests of this length. *--live*: sent in parts while it is made, at {LIVE_BYTES_PER_SECOND // MB} MB/s.",
         "",
         "The socket queue is memory of the kernel. Allocations are counted before, during and after the *steady* part: from 5 % to 95 %",
         "of the received bytes, or of each request. *Per request* are those between two requests, which are freed again, in the first",
@@ -92,16 +93,16 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "",
         f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
         f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
-        f"Rows of {size_text(LARGE)} are shown only if they fail.",
+        f"*--live* of {size_text(MEDIUM)} may take {LIVE_BYTES >> 10} KiB more than a finished recording. Other rows of {size_text(LARGE)} are shown only if they fail.",
     ]
     for protocol in PROTOCOLS:
         own = [outcome for outcome in outcomes if outcome.row.protocol is protocol]
         if own:
-            shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.findings]
+            shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.row.is_live or outcome.findings]
             lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(shown)]
             grown = [
                 _growth(growth) for growth in growths
-                if growth.row.protocol is protocol and (growth.row.size != LARGE or growth.finding)
+                if growth.row.protocol is protocol and (growth.row.size != LARGE or growth.row.is_live or growth.finding)
             ]
             lines += ["", f"Growth: {', '.join(grown)}."] if grown else []
     return "\n".join(lines)
@@ -144,7 +145,8 @@ def _per_request(outcome: Outcome) -> str:
 
 
 def _growth(growth: Growth) -> str:
-    return f"{growth.row.manner} {growth.bytes / 1024:+.0f} KiB" + (" **too much**" if growth.finding else "")
+    size = f" {size_text(growth.row.size)}" if growth.row.is_live else ""
+    return f"{growth.row.manner}{size} {growth.bytes / 1024:+.0f} KiB" + (" **too much**" if growth.finding else "")
 
 
 def _ceilings(ceilings: list[Ceilings]) -> str:

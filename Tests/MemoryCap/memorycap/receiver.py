@@ -68,7 +68,7 @@ class Service:
         self._context, self._row = context, row
         total = row.size * row.files * (REFUSE_AT if row.reader == REFUSING else 1)
         self._progress = Progress(board, total, row.files, row.reader)
-        self._tus = TusServer(self._progress, row.reader)
+        self._tus = TusServer(self._progress, row)
         self._forms: list[Arrival] = []
         self._threads: list[threading.Thread] = []
         self._problem = ""
@@ -84,7 +84,7 @@ class Service:
         give_up = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, give_up - time.monotonic()))
-        uploads = [upload.arrival for upload in self._tus.uploads.values()]
+        uploads = [upload.arrival for upload in self._tus.uploads.values() if not upload.is_part]
         return Arrivals(
             self._forms + uploads, self._tus.has_overlapped, tuple(self._progress.requests), self._problem)
 

@@ -14,6 +14,16 @@ GROWTH_BYTES = 128 << 10
 """How much more the largest file, or the most requests, may take than 177 MB: nothing, but for the kernel's own
 granularity. A page fault maps 64 KiB of the program at once (fault_around_bytes), and a short run may need one less."""
 
+LIVE_BYTES = 500_000
+"""How much more a recording that is sent while it is made may take than a finished one. Each of its parts is hashed twice."""
+
+PART_ALLOCATIONS = 1000
+"""Calls that may lie between two parts of it: two requests, two changes of the record, and, in the second half, its end."""
+
+LIVE_BYTES_PER_SECOND = 60 * MB
+LIVE_HEAD_BYTES = 4096
+"""What its recorder writes again at the end."""
+
 GROWTH_REPEATS = 2
 """How often a greater difference is measured again. The kernel counts pages per processor, and may tell too few of the
 shorter run (see README.md); that happens to one run in a hundred, but a leak is there each time."""
@@ -77,6 +87,8 @@ class Row:
     """--limit-rate in bytes a second."""
     is_resumed: bool = False
     """Killed with SIGKILL half-way and resumed: the second run is measured."""
+    is_live: bool = False
+    """Sent while it is made."""
 
     @property
     def manner(self) -> str:
@@ -86,6 +98,7 @@ class Row:
         ways += [f"{self.files} files, -j {self.files}"] if self.files > 1 else []
         ways += [f"--limit-rate {self.rate // MB}M"] if self.rate else []
         ways += ["resumed"] if self.is_resumed else []
+        ways += ["--live"] if self.is_live else []
         return ", ".join(ways) or FAST
 
     @property
@@ -105,16 +118,21 @@ class Row:
         """Of the program, for this row."""
         found = ["--protocol", "tus" if self.protocol.is_tus else "multipart", "-j", str(self.files)]
         found += ["--chunk-size", str(self.chunk)] if self.chunk else []
+        found += ["--live", "--settle", "1s"] if self.is_live else []
         return found + (["--limit-rate", str(self.rate)] if self.rate else [])
 
     @property
     def smaller(self) -> Row | None:
-        """The row that this one may take no more memory than."""
-        if self.chunk:
+        """The row that this one may take only `growth_bytes` more than."""
+        if self.chunk or self.is_live and self.size == MEDIUM:
             return Row(self.protocol, MEDIUM)
         if self.size not in (LARGE, HUGE):
             return None
-        return Row(self.protocol, MEDIUM, self.reader, is_resumed=self.is_resumed)
+        return Row(self.protocol, MEDIUM, self.reader, is_resumed=self.is_resumed, is_live=self.is_live)
+
+    @property
+    def growth_bytes(self) -> int:
+        return LIVE_BYTES if self.is_live and self.size == MEDIUM else GROWTH_BYTES
 
 
 SMALL_CHUNK, START_CHUNK, LONGEST_CHUNK = 256 << 10, 8 * MIB, 95 * MB
@@ -137,6 +155,7 @@ def full() -> list[Row]:
         rows += [Row(protocol, MEDIUM, chunk=SMALL_CHUNK)]
         rows += [Row(protocol, size, is_resumed=True) for size in (MEDIUM, HUGE)]
         rows += [Row(protocol, size, DISTANT) for size in (MEDIUM, HUGE)]
+        rows += [Row(protocol, size, is_live=True) for size in (MEDIUM, LARGE)]
     for protocol in PROTOCOLS:
         rows += [Row(protocol, MEDIUM, files=files) for files in (8, 16)]
         rows += [Row(protocol, MEDIUM, rate=20 * MB)]
@@ -152,5 +171,6 @@ def quick() -> list[Row]:
     rows += [Row(TUS_HTTP, SMALL), Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)]
     rows += [Row(TUS_HTTPS, size) for size in (SMALL, MEDIUM, LARGE)]
     rows += [Row(TUS_HTTPS, MEDIUM, is_resumed=True), Row(TUS_HTTPS, MEDIUM, files=8)]
+    rows += [Row(TUS_HTTPS, MEDIUM, is_live=True)]
     rows += [Row(TUS_HTTPS, MEDIUM, DISTANT), Row(TUS_HTTPS, MEDIUM, REFUSING), Row(TUS_HTTPS, MEDIUM, rate=80 * MB)]
     return rows

@@ -9,7 +9,7 @@ from .arrival import Arrival, Arrivals
 from .measure import ENOUGH_HITS, Measurement
 from .multipart import REFUSE_AT
 from .rows import (
-    DISTANT, GROWTH_BYTES, PROMISE_BYTES, REFUSING, REQUEST_ALLOCATIONS, REQUEST_ALLOCATIONS_GROWTH, Row, chunk_text, size_text,
+    DISTANT, PART_ALLOCATIONS, PROMISE_BYTES, REFUSING, REQUEST_ALLOCATIONS, REQUEST_ALLOCATIONS_GROWTH, Row, chunk_text, size_text,
 )
 from .scoreboard import STEADY
 
@@ -103,9 +103,10 @@ def _judge_requests(outcome: Outcome) -> list[Finding]:
     if outcome.allocations_per_request is None:
         return []
     early, late = outcome.allocations_per_request
-    if max(early, late) > REQUEST_ALLOCATIONS:
-        return [Finding(Rule.REQUEST, f"{max(early, late):.0f} calls, {REQUEST_ALLOCATIONS} allowed")]
-    if late > early + REQUEST_ALLOCATIONS_GROWTH:
+    allowed = PART_ALLOCATIONS if outcome.row.is_live else REQUEST_ALLOCATIONS
+    if max(early, late) > allowed:
+        return [Finding(Rule.REQUEST, f"{max(early, late):.0f} calls, {allowed} allowed")]
+    if not outcome.row.is_live and late > early + REQUEST_ALLOCATIONS_GROWTH:
         return [Finding(Rule.REQUEST, f"{early:.1f} calls in the first half of the upload, {late:.1f} in the second")]
     return []
 
@@ -150,15 +151,16 @@ class Growth:
 
     @property
     def finding(self) -> Finding | None:
-        if self.bytes <= GROWTH_BYTES:
+        if self.bytes <= self.row.growth_bytes:
             return None
-        return Finding(Rule.GROWTH, f"{self.text}, {GROWTH_BYTES >> 10} KiB allowed")
+        return Finding(Rule.GROWTH, f"{self.text}, {self.row.growth_bytes >> 10} KiB allowed")
 
     @property
     def text(self) -> str:
         chunk = f" by {chunk_text(self.row.chunk)}" if self.row.chunk else ""
+        live = " --live" if self.row.is_live and not self.row.smaller.is_live else ""
         size = size_text(self.row.size)
-        return f"{self.bytes / 1024:+.0f} KiB from {size_text(self.row.smaller.size)} to {size}{chunk}"
+        return f"{self.bytes / 1024:+.0f} KiB from {size_text(self.row.smaller.size)} to {size}{chunk}{live}"
 
 
 def growths(outcomes: list[Outcome]) -> list[Growth]:

@@ -10,6 +10,7 @@ import signal
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from . import cgroup, elf  # noqa: E402
 from .arrival import Arrivals  # noqa: E402
 from .measure import Launcher, Measurement  # noqa: E402
 from .receiver import Receiver  # noqa: E402
-from .rows import CGROUP_BYTES, Row  # noqa: E402
+from .rows import CGROUP_BYTES, LIVE_BYTES_PER_SECOND, LIVE_HEAD_BYTES, Row  # noqa: E402
 from .scoreboard import RECEIVED, Scoreboard  # noqa: E402
 
 ISLAND_BYTES = 64 << 10
@@ -51,6 +52,7 @@ class Workbench:
         self.password_file.write_text(PASSWORD + "\n")
         self.password_file.chmod(0o600)
         self._state = folder / "state"
+        self._live = folder / "live.wav"
         self._digests: dict[Path, str] = {}
         self.cgroup_parent: Path | None = None
         self.cgroup_reason = ""
@@ -62,7 +64,22 @@ class Workbench:
     # Recordings.
 
     def recordings(self, row: Row) -> list[Path]:
+        """What is sent."""
+        return [self._live] if row.is_live else self._finished(row)
+
+    def _finished(self, row: Row) -> list[Path]:
         return [self._recording(row.size, number) for number in range(row.files)]
+
+    def _record(self, row: Row) -> None:
+        """Makes the recording that is sent meanwhile. The head is written at last."""
+        began = time.monotonic()
+        with self._finished(row)[0].open("rb") as source, self._live.open("r+b", buffering=0) as file:
+            head = source.read(LIVE_HEAD_BYTES)
+            file.write(bytes(LIVE_HEAD_BYTES))
+            while data := source.read(1 << 18):
+                file.write(data)
+                time.sleep(max(0.0, began + file.tell() / LIVE_BYTES_PER_SECOND - time.monotonic()))
+            os.pwrite(file.fileno(), head, 0)
 
     def _recording(self, size: int, number: int) -> Path:
         """A sparse file with islands of noise, at its start, its end and every 97 MB: misplaced bytes change its
@@ -78,7 +95,7 @@ class Workbench:
         return path
 
     def digests(self, row: Row) -> list[str]:
-        paths = self.recordings(row)
+        paths = self._finished(row)
         for path in paths:
             if path not in self._digests:
                 with path.open("rb") as file:
@@ -133,7 +150,14 @@ class Workbench:
                 receiver.arrivals(RECEIVER_GRACE_SECONDS)  # so that it has read what was still in flight
             procs = group.procs if group else None
             address_space = row.address_space_bytes if is_limited else 0
+            recorder = threading.Thread(target=self._record, args=(row,))
+            if row.is_live:
+                self._live.write_bytes(b"")
+                recorder.start()
             measured = launcher.run(command, receiver.port, address_space, procs, environment)
+            if row.is_live:
+                recorder.join()
+                self._live.unlink()
             arrivals = receiver.arrivals(RECEIVER_GRACE_SECONDS)
         finally:
             receiver.stop()
