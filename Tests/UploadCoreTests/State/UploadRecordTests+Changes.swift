@@ -118,6 +118,14 @@ extension UploadRecordTests {
       note(noted)
       #expect(record.unfinished?.sent == kept)
     }
+    let longest = SentPart(length: 7, sha256: "01")
+    // It can have been read only to compare the parts.
+    record.unfinished?.parts = UploadedParts(token: "token", ofSize: 100)
+    note(longest)
+    #expect(record.unfinished?.sent == longer)
+    record.unfinished?.parts = UploadedParts(token: "token", ofSize: 100, hasDigests: false)
+    note(longest)
+    #expect(record.unfinished?.sent == longest)
   }
 
   @Test func theLastByteAndTheWholeFileAreNoted() {
