@@ -178,7 +178,7 @@ simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock
 
 .PHONY: parts
 parts: setup ## 100,000 seeds of uploads in parts to each of four servers, half of them live; SEEDS=N FIRST=N: others
-	SEEDS=$(SEEDS) FIRST=$(FIRST) swift test -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/release-tests --filter PartsFuzz
+	PARTS_SEEDS=$(SEEDS) PARTS_FIRST=$(FIRST) swift test -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/release-tests --filter PartsFuzz
 
 .PHONY: simulate-sanitized
 simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also finds leaks; SEEDS=N FIRST=N: others

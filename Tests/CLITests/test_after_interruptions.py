@@ -79,6 +79,28 @@ def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording,
     assert all(found.values()), found
 
 
+@pytest.mark.native
+def test_a_kill_loses_no_file_whose_directory_was_renamed(hive, program, recording, tmp_path):
+    """The file itself is as it was delivered, so that its record still has the former directory."""
+    stub, night, card = hive(), tmp_path / "night", tmp_path / "card"
+    night.mkdir()
+    file = recording(directory=night)
+    content = file.read_bytes()
+    time.sleep(2.1)  # Only a time that is past shows that nothing has changed since.
+    with file.open():
+        assert kept(program.send(stub, file, *DELETE), file, "another program has it open")
+    night.rename(card)
+    file = card / file.name
+    arguments = [*program.command, *map(str, program.sending(stub, file, *DELETE))]
+    killed = subprocess.run(
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlinkat", "-e", "inject=unlinkat:signal=KILL", *arguments],
+        env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
+    assert killed.returncode == -signal.SIGKILL and is_hidden(card), killed
+    program.send(stub, recording(name="next.mp4")).check()
+    assert file.read_bytes() == content, names(card)
+    assert program.send(stub, file, *DELETE).code == 0 and not names(card)
+
+
 def has_lease(file) -> bool:
     return re.search(rf"LEASE +ACTIVE +WRITE .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
 

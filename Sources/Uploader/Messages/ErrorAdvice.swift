@@ -62,6 +62,7 @@ extension UploadError {
       reader.told(
         "Check the proxy settings.",
         "Check the user name and the password: those in the variable that sets the proxy, the configuration, or the netrc file."
+          + " Only Basic authentication is supported."
       )
     case .proxyRefused: reader.told("Check the proxy settings.", "Check --proxy and NO_PROXY.")
     case .notFromServer(404), .notFromServer(410):

@@ -21,24 +21,27 @@ struct FileRemoval {
   /// - Parameters:
   ///   - file: open since before its content was compared with what was delivered.
   ///   - locked: its delivery, synced.
+  ///   - path: where it is, as people know it.
   ///   - parent: the file's directory.
   ///   - trustsSettle: see ``AfterDelivery/trustsSettle``.
   ///   - mayRemove: see ``Configuration/mayRemove``.
   init(
-    _ file: SourceFile, _ locked: LockedRecord, _ removal: AfterDelivery.Removal, from parent: OpenDirectory,
-    trustsSettle: Bool, mayRemove: ((LocalPath) -> Bool)?
+    _ file: SourceFile, _ locked: LockedRecord, _ removal: AfterDelivery.Removal, at path: LocalPath,
+    from parent: OpenDirectory, trustsSettle: Bool, mayRemove: ((LocalPath) -> Bool)?
   ) {
     self.file = file
     self.locked = locked
-    record = locked.record
+    var record = locked.record
+    record.file.path = path.absolute ?? path
+    self.record = record
+    self.path = record.file.path
     self.parent = parent
     self.removal = removal
     self.trustsSettle = trustsSettle
     directory = locked.directory
     self.mayRemove = mayRemove
-    path = record.file.path
     entry = RemovalEntry(
-      id: record.id, path: path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
+      id: record.id, path: self.path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
   }
 
   /// Opens the directory of a file that is to be removed.
@@ -387,7 +390,8 @@ extension Uploader {
   /// it, and nobody uses it.
   /// - Parameters:
   ///   - delivery: its record.
-  ///   - path: where the file is.
+  ///   - name: where it is, as people know it.
+  ///   - path: the same, by which it is opened.
   ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
   ///   - given: the path by which others know it.
   ///   - after: its `trustsServer` and `trustsSettle` apply.
@@ -396,7 +400,8 @@ extension Uploader {
   /// - Returns: where the file is now; nil if it is gone, or would be.
   package func removeFile(
     of delivery: LockedRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
-    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath, cancellation: Cancellation
+    isDryRun: Bool, named name: LocalPath, at path: LocalPath, below root: LocalPath?, askedAs given: LocalPath,
+    cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     let record = delivery.record
     do throws(StateError) { try delivery.directory.syncDelivery(record.id) } catch { throw .state(error) }
@@ -407,7 +412,7 @@ extension Uploader {
       file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
     } catch { throw .unreadable(error) }
     let removal = FileRemoval(
-      file, delivery, removal, from: parent, trustsSettle: after.trustsSettle,
+      file, delivery, removal, at: name, from: parent, trustsSettle: after.trustsSettle,
       mayRemove: shared.configuration.mayRemove)
     try removal.check()
     try removal.checkUnused()

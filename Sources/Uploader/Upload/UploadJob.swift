@@ -191,7 +191,8 @@ final class UploadJob: Steppable {
     let requirement: StoredRecording?
     do throws(KeptReason) {
       fileRemoval = FileRemoval(
-        file, record, removal, from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
+        file, record, removal, at: request.file,
+        from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
         trustsSettle: request.afterDelivery.trustsSettle, mayRemove: shared.configuration.mayRemove)
       try fileRemoval.check()
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)

@@ -60,7 +60,9 @@ final class Remover {
     guard let delivery = record.delivery, delivery.deletion == nil,
       let endpoint = try? TargetURI(record.destination.endpoint)
     else { return nil }
-    let file = record.file.path
+    var status = shim_file_status()
+    _ = shim_lstat(path.cName, &status)
+    let file = record.isAt(status) ? record.file.path : path
     let server: Server
     let uploader: Uploader
     do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
@@ -68,14 +70,12 @@ final class Remover {
       return nil
     }
     if silent.contains(server) { return nil }
-    var status = shim_file_status()
-    _ = shim_lstat(path.cName, &status)
     let target: LocalPath?
     do throws(KeptReason) {
       target = try uploader.removeFile(
         of: LockedRecord(record, in: records.directory, lock: lock), removal, after,
-        isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun, at: path, below: root,
-        askedAs: given, cancellation: cancellation)
+        isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun, named: file, at: path,
+        below: root, askedAs: given, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error, recordID: record.id)
@@ -105,5 +105,13 @@ final class Remover {
     let uploader = Uploader(try common.configuration(for: endpoint, report, needsS3Keys: false))
     last = (server, uploader)
     return (server, uploader)
+  }
+}
+
+extension UploadRecord {
+  /// Whether its path leads to this file. The directory of a delivered one can have got another name since.
+  fileprivate func isAt(_ file: shim_file_status) -> Bool {
+    var status = shim_file_status()
+    return shim_stat(self.file.path.cName, &status) == 0 && status.isSameFile(as: file)
   }
 }

@@ -103,7 +103,8 @@ enum Scenario {
         do throws(KeptReason) {
           _ = try uploader.removeFile(
             of: LockedRecord(record, in: directory, lock: lock), removal, after,
-            isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0, isDryRun: false, at: path,
+            isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0, isDryRun: false, named: path,
+            at: path,
             below: nil, askedAs: path, cancellation: Cancellation())
         } catch {
           if isDue, error.endsRemoval { directory.clearRemovalDue(record.id) }

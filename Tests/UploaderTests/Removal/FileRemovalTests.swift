@@ -48,7 +48,8 @@ struct FileRemovalTests {
     ) -> Result<LocalPath?, KeptReason> {
       do {
         let removal = FileRemoval(
-          file, try locked(), removal, from: parent, trustsSettle: trustsSettle, mayRemove: mayRemove)
+          file, try locked(), removal, at: record.file.path, from: parent, trustsSettle: trustsSettle,
+          mayRemove: mayRemove)
         return .success(try removal.run(askedAs: "/rec/gig.mp4"))
       } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
     }
@@ -98,7 +99,8 @@ struct FileRemovalTests {
   @Test func askingWhoUsesTheFileLeavesNoLease() throws {
     let bench = try Bench()
     let removal = FileRemoval(
-      bench.file, try bench.locked(), .delete, from: bench.parent, trustsSettle: false, mayRemove: nil)
+      bench.file, try bench.locked(), .delete, at: bench.record.file.path, from: bench.parent, trustsSettle: false,
+      mayRemove: nil)
     try removal.checkUnused()
     #expect(shim_holds_lease(bench.file.descriptor) == 0)
   }
