@@ -16,7 +16,7 @@ import pytest
 from program import wait_until
 from records import only_record
 from removals import DELETE, calls_on_names, follows, kept, names
-from uploads import PASSWORD
+from uploads import PASSWORD, of_kind
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
 
@@ -99,6 +99,21 @@ def test_a_kill_loses_no_file_whose_directory_was_renamed(hive, program, recordi
     program.send(stub, recording(name="next.mp4")).check()
     assert file.read_bytes() == content, names(card)
     assert program.send(stub, file, *DELETE).code == 0 and not names(card)
+
+
+def test_a_due_removal_follows_a_new_name(hive, program, recording, tmp_path):
+    """The file is renamed while the server is asked about another one."""
+    stub = hive("asset/delay-answer=1")
+    first, second = recording(name="1.mp4"), recording(name="2.mp4")
+    with first.open(), second.open():
+        assert kept(program.send(stub, first, second, *DELETE), second, "another program has it open")
+    running = program.start_sending(stub, first, second, *DELETE)
+    asked = len(of_kind(stub, "asset"))
+    wait_until(lambda: len(of_kind(stub, "asset")) > asked, what="the question")
+    third = second.rename(tmp_path / "3.mp4")
+    assert "2.mp4 was kept: it was renamed, moved or removed in the meantime." in running.wait().err
+    assert not first.exists()
+    assert program.send(stub, third, *DELETE).code == 0 and not third.exists()
 
 
 def has_lease(file) -> bool:

@@ -237,6 +237,16 @@ def test_a_watcher_sends_what_is_made_to_gighive(hive, watch, rec, program):
     assert [recording.sha256 for recording in stub.recordings] == [digest] and stub.uploads == []
 
 
+def test_the_server_is_told_the_first_name(hive, send, recorder):
+    """GigHive refuses a name that is no recording's, as one can have for a moment."""
+    stub = hive()
+    running = begin(send, stub, recorder, 3)
+    recorder.end()
+    recorder.path = recorder.path.rename(recorder.path.with_name("a.wav.part"))
+    running.wait().check()
+    assert [recording.file_name[-4:] for recording in stub.recordings] == [".wav"]
+
+
 def test_a_recording_that_gets_another_name_while_nobody_watches_goes_on(hive, watch, rec, program):
     stub = hive()
     recorder = Recorder(rec / "a.wav")

@@ -173,6 +173,18 @@ def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_n
     assert only_record(program).document["file"] == str(rec / "b.wav")
 
 
+def test_another_mode_before_its_removal_only_postpones_it(hive, watch, rec):
+    stub = hive("asset/delay-answer=1@1")
+    file = write(rec / "a.wav")
+    watching = watch(stub, "--after", "remove")
+    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
+    file.chmod(0o600)
+    watching.says("a.wav was kept: its status has changed meanwhile, so it must first be compared with what was sent.")
+    watching.says("a.wav: removed after its delivery.", seconds=90)
+    watching.stop()
+    assert times_sent(stub) == 1 and not file.exists()
+
+
 def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
     stub = hive("asset/silent@1")
     file = write(rec / "a.wav")

@@ -37,6 +37,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
   case changed
+  /// Its status (ctime) has changed since it was compared.
+  case statusChanged
   /// It was sent right after its last change, and its SHA-256 is not known.
   case unprovable
   /// It cannot be opened or read.
@@ -90,7 +92,8 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .cached, .unanswered, .interrupted, .needed, .perhapsNeeded, .open, .beingWritten, .unusableDirectory,
+    case .cached, .unanswered, .interrupted, .needed, .perhapsNeeded, .statusChanged, .open, .beingWritten,
+      .unusableDirectory,
       .otherFileSystem,
       .busy, .state,
       .noSpace, .leftBehind:

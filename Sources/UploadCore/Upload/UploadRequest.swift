@@ -30,6 +30,8 @@ public struct UploadRequest: Sendable {
   }
   /// The same, not necessarily UTF-8.
   package var fileNameBytes: [UInt8]?
+  /// The name of a recording that has got another one while it was made; nil of others.
+  package var firstName: [UInt8]?
   /// Sends the recording even if it has been delivered to this destination before.
   public var sendsAgain = false
   /// Whether an upload ends with ``PreviousDelivery/Evidence/comparable`` instead of comparing the content of a delivered file that may have
@@ -235,7 +237,7 @@ public struct UploadRequest: Sendable {
   }
 
   package var filePart: FilePart {
-    let name = fileNameBytes ?? Array(file.lastComponentBytes)
+    let name = fileNameBytes ?? firstName ?? Array(file.lastComponentBytes)
     let type = mediaType ?? MediaType.of(fileName: String(decoding: name, as: UTF8.self))
     return FilePart(name: fileFieldName, fileName: name, mediaType: type)
   }

@@ -298,6 +298,7 @@ extension KeptReason {
         + DurationText.moment(since) + ", is not finished."
     case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."
+    case .statusChanged: "its status has changed meanwhile, so it must first be compared with what was sent."
     case .unprovable:
       "nothing proves that it is what was delivered: it had just been changed when it was sent, and no SHA-256 is known."
     case .unreadable(let error): error.message(of: "it")

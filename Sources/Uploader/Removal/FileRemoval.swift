@@ -152,9 +152,11 @@ struct FileRemoval {
     let status: shim_file_status
     do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw KeptReason(refusal: error) }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
-    do throws(FileError) {
-      guard try !file.verifyUnchanged() else { throw .rewritten }
-    } catch { throw error.isChange ? .changed : .unreadable(error) }
+    let isStatusChanged: Bool
+    do throws(FileError) { isStatusChanged = try file.verifyUnchanged() } catch {
+      throw error.isChange ? .changed : .unreadable(error)
+    }
+    if isStatusChanged { throw .statusChanged }
   }
 
   /// Whatever its destination, an unfinished upload of the file still needs it.
@@ -410,7 +412,7 @@ extension Uploader {
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
-    } catch { throw .unreadable(error) }
+    } catch { throw error == .missing ? .gone : .unreadable(error) }
     let removal = FileRemoval(
       file, delivery, removal, at: name, from: parent, trustsSettle: after.trustsSettle,
       mayRemove: shared.configuration.mayRemove)

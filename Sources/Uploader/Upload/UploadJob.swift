@@ -322,9 +322,12 @@ final class UploadJob: Steppable {
     do throws(FileError) {
       guard let opened = try openFile() else { return nil }
       file = opened
-      // A recording that is made may have got another name.
-      request.file = file.path
+      // A recording that is made may have got another name. The server knows it by the first one.
+      if file.path != request.file, request.firstName == nil {
+        self.request.firstName = Array(request.file.lastComponentBytes)
+      }
       self.request.file = file.path
+      (request.file, request.firstName) = (file.path, self.request.firstName)
     } catch {
       if request.judged != nil, case .unreadable(let cause) = error, cause.isPassing {
         throw .file(request.file, .unsettled(.unknown(cause)))

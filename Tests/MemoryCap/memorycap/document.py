@@ -17,7 +17,7 @@ from .picture import ROW as PICTURE_ROW, Traces
 from .rows import (
     ADDRESS_SPACE_BYTES, CGROUP_BYTES, FURTHER_UPLOAD_BYTES, GROWTH_BYTES, HUGE, LARGE, LIVE_BYTES,
     LIVE_BYTES_PER_SECOND, MB, MEDIUM, MIB, PROMISE_BYTES, PROTOCOLS,
-    REQUEST_ALLOCATIONS, SMALL_CHUNK, chunk_text, size_text,
+    REQUEST_ALLOCATIONS, SMALL, SMALL_CHUNK, chunk_text, size_text,
 )
 from .rules import Growth, Outcome
 from .workbench import Workbench
@@ -93,12 +93,13 @@ def _table(outcomes: list[Outcome], growths: list[Growth]) -> str:
         "",
         f"*Growth* is how much higher the peak is with {size_text(HUGE)} than with {size_text(MEDIUM)}, or with requests of {chunk_text(SMALL_CHUNK)} than with longer ones.",
         f"{GROWTH_BYTES >> 10} KiB are allowed, because a page fault maps 64 KiB of the program.",
-        f"*--live* of {size_text(MEDIUM)} may take {LIVE_BYTES >> 10} KiB more than a finished recording. Other rows of {size_text(LARGE)} are shown only if they fail.",
+        f"*--live* of {size_text(MEDIUM)} may take {LIVE_BYTES >> 10} KiB more than a finished recording. Other rows of {size_text(LARGE)},",
+        f"and those of {size_text(SMALL)}, are shown only if they fail.",
     ]
     for protocol in PROTOCOLS:
         own = [outcome for outcome in outcomes if outcome.row.protocol is protocol]
         if own:
-            shown = [outcome for outcome in own if outcome.row.size != LARGE or outcome.row.is_live or outcome.findings]
+            shown = [outcome for outcome in own if outcome.row.size not in (SMALL, LARGE) or outcome.row.is_live or outcome.findings]
             lines += ["", f"### {protocol.name}: goal {protocol.budget_bytes / 1e6:.1f} MB", "", *_rows(shown)]
             grown = [
                 _growth(growth) for growth in growths
