@@ -135,8 +135,10 @@ class UploadRound:
             except Exception:
                 self.seen.server_errors.append(traceback.format_exc())
 
-        self._restarts.append(threading.Thread(target=restart, daemon=True))
-        self._restarts[-1].start()
+        thread = threading.Thread(target=restart, daemon=True)
+        thread.start()
+        # Only now: the round may end at this moment, and waits for those in the list.
+        self._restarts.append(thread)
 
 
 def _later(seconds: float, action: Callable[[], None]) -> Callable[[], None]:
