@@ -107,8 +107,8 @@ def test_a_due_removal_follows_a_new_name(hive, program, recording, tmp_path):
     first, second = recording(name="1.mp4"), recording(name="2.mp4")
     with first.open(), second.open():
         assert kept(program.send(stub, first, second, *DELETE), second, "another program has it open")
-    running = program.start_sending(stub, first, second, *DELETE)
     asked = len(of_kind(stub, "asset"))
+    running = program.start_sending(stub, first, second, *DELETE)
     wait_until(lambda: len(of_kind(stub, "asset")) > asked, what="the question")
     third = second.rename(tmp_path / "3.mp4")
     assert "2.mp4 was kept: it was renamed, moved or removed in the meantime." in running.wait().err
