@@ -72,6 +72,14 @@ def test_a_recording_that_was_touched_is_read_before_it_goes_on(s3, put, killed,
     assert s3.count("PUT") == 2 and not file.exists() and len(s3.objects["/bucket/a.wav"][0]) == SIZE
 
 
+def test_a_recording_that_is_renamed_and_sent_needs_its_former_upload_no_more(s3, program, killed, file):
+    killed(is_part(3))
+    renamed = file.rename(file.with_name("b.wav"))
+    program.run("send", renamed, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--after", "remove", "--trust-server",
+                env=ENVIRONMENT).check()
+    assert not renamed.exists() and len(s3.objects["/bucket/b.wav"][0]) == SIZE
+
+
 def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
     killed(is_part(3))
     write(file, 2 * PART + 7)

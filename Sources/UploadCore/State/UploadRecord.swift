@@ -331,7 +331,26 @@ extension UploadRecord {
       // One that may be stored is never sent with other content.
       return isUnchanged || !mayBeStored && !unfinished.lastByteMayBeSent
     }
-    return isUnchanged && file.identity.isSameFile(as: delivered.file.identity)
+    return isUnchanged && file.identity.isSameFile(as: delivered.file.identity) && !isOvertaken(by: delivered)
+  }
+
+  /// Whether the file has another name in its directory now, and was delivered under that to where this upload went: the last components of
+  /// the URLs differ as those of the paths do. Nothing continues an upload to the former URL.
+  private func isOvertaken(by delivered: UploadRecord) -> Bool {
+    guard let own = Percent.decode(destination.endpoint), let theirs = Percent.decode(delivered.destination.endpoint),
+      let names = UploadRecord.difference(file.path.bytes, delivered.file.path.bytes),
+      let urls = UploadRecord.difference(own, theirs)
+    else { return false }
+    return names.0 == urls.0 && names.1 == urls.1
+  }
+
+  /// What both have not in common at the beginning and the end of their last components; nil if something else differs, or nothing.
+  private static func difference(_ one: [UInt8], _ other: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
+    let beginning = zip(one, other).prefix { $0 == $1 }.count
+    let (one, other) = (one[beginning...], other[beginning...])
+    if one.contains(ASCII.slash) || other.contains(ASCII.slash) || one.elementsEqual(other) { return nil }
+    let end = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
+    return (one.dropLast(end), other.dropLast(end))
   }
 
   /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The

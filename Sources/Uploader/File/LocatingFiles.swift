@@ -6,6 +6,25 @@ extension UploadRecord {
   package func locateFile() -> FilePresence {
     file.path.presence(on: FileSystem(device: file.identity.device, id: file.fileSystemID))
   }
+
+  /// Whether its path leads to this file. The directory of a delivered one can have got another name since.
+  package func isAt(_ seen: shim_file_status) -> Bool {
+    if case .success(let status) = file.path.status { status.isSameFile(as: seen) } else { false }
+  }
+
+  /// Whether its path may still lead to its file: nothing is known of a drive that is not mounted.
+  package var mayHaveFile: Bool {
+    switch locateFile() {
+    case .gone: false
+    case .waitingForMedium, .unknown: true
+    case .present:
+      if case .success(let status) = file.path.status, file.identity.hasStableInode {
+        status.inode == file.identity.inode
+      } else {
+        true
+      }
+    }
+  }
 }
 
 extension LocalPath {
@@ -30,7 +49,7 @@ extension LocalPath {
     }
   }
 
-  private var status: Result<shim_file_status, SystemError> {
+  fileprivate var status: Result<shim_file_status, SystemError> {
     var status = shim_file_status()
     let result = shim_stat(cName, &status)
     return result == 0 ? .success(status) : .failure(SystemError(result: result))

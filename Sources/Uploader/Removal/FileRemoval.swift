@@ -442,8 +442,11 @@ extension Uploader {
     let space = slots.spare.buffers
     space.clear()
     let kind = shared.fileSystems.kind(of: file)
+    var isOther = false
     do throws(UploadError) {
       let identity = try file.identity(using: space.ring.writableRun, on: kind)
+      isOther =
+        identity.hasStableInode && record.file.identity.hasStableInode && identity.inode != record.file.identity.inode
       guard identity.change(since: record.file.identity) == nil else { throw .file(file.path, .rewritten) }
       let isUntouched = record.delivery?.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
       if isUntouched, identity.isSameFile(as: record.file.identity) { return }
@@ -460,7 +463,11 @@ extension Uploader {
         offset += Int64(count)
       }
       guard try digest.finishInHex() == sha256 else { throw .file(file.path, .rewritten) }
-    } catch { throw KeptReason(reading: error) }
+    } catch {
+      let reason = KeptReason(reading: error)
+      // What was delivered may have another name now, and is found under that.
+      throw reason == .changed && isOther ? .otherFile : reason
+    }
   }
 }
 

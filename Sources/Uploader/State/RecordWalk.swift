@@ -237,14 +237,14 @@ extension StateDirectory {
 
   package func isRemovalDue(_ id: String) -> Bool { exists(removalMark(id)) }
 
-  /// How many files of delivered recordings are still to be removed.
+  /// How many files of delivered recordings are still to be removed. Of two that were deliveries of the same one, the other remains marked.
   package func removalDueCount() throws(StateError) -> Int {
     let counter = Counter()
     try visitFiles { [self] name in
-      // Without its record, it is one that a kill has left behind.
       let id = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
-      let isMark = UploadRecord.isID(id) && name.elementsEqual(removalMark(id).utf8)
-      if isMark, exists(id + ".delivered") { counter.count += 1 }
+      guard UploadRecord.isID(id), name.elementsEqual(removalMark(id).utf8) else { return }
+      // Without its record, it is one that a kill has left behind.
+      if let record = try? current(id), record.phase == .delivered, record.mayHaveFile { counter.count += 1 }
     }
     return counter.count
   }

@@ -15,12 +15,13 @@ enum List {
       try records.directory.walk(.all) { record in
         isEmpty = false
         let isDelivered = record.phase == .delivered
-        let isRemovalDue = isDelivered && records.directory.isRemovalDue(record.id)
+        let isMarked = isDelivered && records.directory.isRemovalDue(record.id)
+        let isRemovalDue = isMarked && record.mayHaveFile
         let keeper = hasUnfinished && isDelivered ? records.directory.upload(keepingFileOf: record) : nil
         Console.out(
           common.isJSON
             ? json(record, keptBy: keeper, isRemovalDue, nowSeconds: shim_unix_seconds())
-            : row(record, keptBy: keeper, isRemovalDue, absence(of: record, isRemovalDue)))
+            : row(record, keptBy: keeper, isRemovalDue, absence(of: record, isMarked)))
       }
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
@@ -30,11 +31,12 @@ enum List {
   // MARK: Output
 
   /// What became of the file, if it is not there.
-  private static func absence(of record: UploadRecord, _ isRemovalDue: Bool) -> String? {
+  /// - Parameter isMarked: whether it has not been removed by its own upload.
+  private static func absence(of record: UploadRecord, _ isMarked: Bool) -> String? {
     let presence = record.locateFile()
     let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
     guard presence == .gone, record.phase == .delivered else { return presence.remark }
-    let removal = isRemovalDue ? nil : after
+    let removal = isMarked ? nil : after
     return switch try? removal?.removal() {
     case .delete: "removed after its delivery"
     case .move(let target): "moved to " + PrintableText.line(target.text)

@@ -107,11 +107,3 @@ final class Remover {
     return (server, uploader)
   }
 }
-
-extension UploadRecord {
-  /// Whether its path leads to this file. The directory of a delivered one can have got another name since.
-  fileprivate func isAt(_ file: shim_file_status) -> Bool {
-    var status = shim_file_status()
-    return shim_stat(self.file.path.cName, &status) == 0 && status.isSameFile(as: file)
-  }
-}

@@ -167,6 +167,27 @@ struct RecordMatchTests {
     #expect(!isNeeded { ($0.file.path, $0.file.identity) = ("/media/usb1/set.wav", identity(device: 2)) })
   }
 
+  @Test(arguments: [
+    ("http://s3/b/a%20b.wav", "/rec/a b.wav", "http://s3/b/c.wav", "/rec/c.wav", false),
+    ("http://s3/b/x-a-y", "/rec/a.wav", "http://s3/b/x-ab-y", "/rec/ab.wav", false),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://other/b/c.wav", "/rec/c.wav", true),
+    ("http://s3/1/a.wav", "/rec/1/a.wav", "http://s3/2/a.wav", "/rec/2/a.wav", true),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/d.wav", "/rec/c.wav", true),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/c.mp3", "/rec/c.wav", true),
+    ("http://s3/b/a", "/rec/a.wav", "http://s3/b/a", "/rec/c.wav", true),
+    ("http://s3/b/%", "/rec/%", "http://s3/b/c", "/rec/c", true),
+  ])
+  func onlyADeliveryUnderItsNewNameEndsTheNeedForARenamedFile(
+    url: String, path: String, newURL: String, newPath: String, isNeeded: Bool
+  ) {
+    func record(_ url: String, _ path: String) -> UploadRecord {
+      self.record { ($0.destination.endpoint, $0.file.path) = (url, LocalPath(bytes: Array(path.utf8))) }
+    }
+    var delivered = record(newURL, newPath)
+    delivered.state = .sample(.delivered)
+    #expect(record(url, path).mayNeed(fileOf: delivered) == isNeeded)
+  }
+
   @Test func anUploadThatMayBeStoredDoesNotNeedOtherContent() {
     for doubt: (inout UploadRecord) -> Void in [
       { $0.unfinished?.failure = .mayBeStored }, { $0.unfinished?.lastByteMayBeSent = true },
