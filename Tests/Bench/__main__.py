@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
-sys.path[:0] = [str(BENCH), str(BENCH.parent / "HiveStub")]
+sys.path[:0] = [str(BENCH), *(str(BENCH.parent / name) for name in ("HiveStub", "CLITests", "Support"))]
 
 from bench import clients, goals, pairs, profile, report, scenarios, tools, trust  # noqa: E402
 

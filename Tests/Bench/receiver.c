@@ -14,6 +14,9 @@
 // TLS that takes "decrypt", because records after a skipped one cannot be decrypted. A
 // PATCH to any other path is a separate upload.
 //
+// Below /bucket/, it is an S3 server that takes one object in parts (over TLS with "decrypt", too), and forgets it as soon as
+// it has been asked for.
+//
 // The first line on stdout is the port; each upload then gives a line:
 // BODY-BYTES NANOSECONDS-OF-THE-FIRST-BODY-BYTE(CLOCK_MONOTONIC) CIPHER
 #include <arpa/inet.h>
@@ -187,6 +190,50 @@ static bool answer_offset(connection *c, const char *status, const char *more) {
     return answer(c, text);
 }
 
+// The object that is sent in parts.
+static struct {
+    int64_t taken, first_byte;
+    char token[64]; // of the upload, which the object's metadata repeat
+    bool is_there;
+} object;
+
+typedef enum { NO_OBJECT, OBJECT_QUESTION, OBJECT_CREATION, OBJECT_PART, OBJECT_JOIN } object_request;
+
+static object_request object_request_of(const char *head) {
+    const char *path = strchr(head, ' ');
+    if (!path || strncmp(path, " /bucket/", 9) != 0) return NO_OBJECT;
+    if (strncmp(head, "HEAD ", 5) == 0) return OBJECT_QUESTION;
+    if (strncmp(head, "PUT ", 4) == 0 && strstr(head, "&partNumber=")) return OBJECT_PART;
+    if (strncmp(head, "POST ", 5) != 0) errx(1, "not a request for an object in parts: %.200s", head);
+    return strstr(head, "?uploads=") ? OBJECT_CREATION : OBJECT_JOIN;
+}
+
+static bool answer_xml(connection *c, const char *root, const char *content) {
+    char text[1024], body[512];
+    int count = snprintf(body, sizeof body, "<%s xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">%s</%s>", root, content, root);
+    snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s", count, body);
+    return answer(c, text);
+}
+
+static bool answer_of_object(connection *c, object_request request) {
+    char text[512];
+    switch (request) {
+    case OBJECT_CREATION: return answer_xml(c, "InitiateMultipartUploadResult", "<UploadId>1</UploadId>");
+    case OBJECT_PART:
+        return answer(c, "HTTP/1.1 200 OK\r\nETag: \"0123456789abcdef0123456789abcdef\"\r\nContent-Length: 0\r\n\r\n");
+    case OBJECT_JOIN:
+        object.is_there = true;
+        report(c, object.taken, object.taken, object.first_byte);
+        return answer_xml(c, "CompleteMultipartUploadResult", "<ETag>\"1-1\"</ETag>");
+    default:
+        if (!object.is_there) return answer(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        object.is_there = false;
+        snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nETag: \"1-1\"\r\nContent-Length: %lld\r\nx-amz-meta-gighive-upload: %s\r\n\r\n",
+                 (long long)object.taken, object.token);
+        return answer(c, text);
+    }
+}
+
 // One request. Returns whether another one can follow on the connection.
 static bool serve(connection *c) {
     char *end = NULL;
@@ -204,6 +251,12 @@ static bool serve(connection *c) {
     const bool is_known = strncmp(c->head, "PATCH /files/", 13) == 0;
     int64_t came = (int64_t)c->head_filled - (end + 4 - c->head);
     end[2] = 0;
+    const object_request of_object = object_request_of(c->head);
+    if (of_object == OBJECT_CREATION) {
+        object.taken = object.first_byte = 0;
+        const char *token = field(c->head, "x-amz-meta-gighive-upload");
+        if (!token || sscanf(token, " %63[^\r\n]", object.token) != 1) errx(1, "an upload without a token");
+    }
     const bool is_creation = strncmp(c->head, "POST ", 5) == 0 && field(c->head, "Upload-Length");
     const char *length_field = field(c->head, "Content-Length");
     int64_t length = length_field ? atoll(length_field) : 0;
@@ -218,11 +271,14 @@ static bool serve(connection *c) {
     }
     int64_t of_request = came < length ? came : length, first_byte = 0;
     const bool is_tus = is_patch || is_creation;
-    int64_t taken = take_content(c, of_request, length, is_tus && length > 0 ? &upload.first_byte : &first_byte);
+    int64_t *first = of_object == OBJECT_PART ? &object.first_byte : is_tus && length > 0 ? &upload.first_byte : &first_byte;
+    int64_t taken = take_content(c, of_request, length, first);
+    if (of_object == OBJECT_PART) object.taken += taken;
     // The part of the next request that arrived along with this one.
     memmove(c->head, end + 4 + of_request, (size_t)(came - of_request));
     c->head_filled = (size_t)(came - of_request);
     c->head[c->head_filled] = 0;
+    if (of_object) return taken == length && answer_of_object(c, of_object);
     if (is_options) return answer(c, "HTTP/1.1 204 No Content\r\n" TUS "Tus-Version: 1.0.0\r\n"
                                      "Tus-Extension: creation,creation-with-upload,termination\r\n\r\n");
     if (is_head) return answer_offset(c, "200 OK", "Content-Length: 0\r\nCache-Control: no-store\r\n");

@@ -57,6 +57,15 @@ def ours_verified(tools: Tools) -> Client:
     return Client(f"{OURS}, verified", lambda file, url: _send_to_gighive(tools, file, url, "multipart"))
 
 
+def ours_to_s3(tools: Tools) -> Client:
+    """In parts, one after the other: the SHA-256 of each is signed. The receiver takes one connection."""
+    return Client(f"{OURS}, S3", lambda file, url: _send(
+        tools, file, "--s3", "s3://bucket/", "--s3-endpoint", _base(url), "--connections", "1"), tuple(S3_KEYS.items()))
+
+
+S3_KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench-secret"}
+
+
 def _send_to_gighive(tools: Tools, file: Path, url: str, protocol: str, *options: str) -> list[str]:
     return _send(tools, file, "--server", _base(url), "--protocol", protocol, "--user", "uploader", "--password-file",
                  str(tools.password), "--label", "bench", *options)

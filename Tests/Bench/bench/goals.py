@@ -67,6 +67,10 @@ def judge(results: Results) -> list[Outcome]:
             "wall_seconds")
     at_most(1.05, "tus over HTTPS, wall time relative to curl with one PATCH",
             results.get("tus-https", "curl, one PATCH"), "wall_seconds")
+    longer = longest(results, "s3-https", ("curl -T", HASH))
+    if longer:
+        at_most(1.15, f"S3 over HTTPS with SHA-256, wall time relative to curl -T or the hash alone, whichever is longer (here: "
+                f"{longer.peer.name})", longer, "wall_seconds")
     return outcomes
 
 

@@ -14,12 +14,13 @@ from .pace import Pace
 from .receiver import Receiver
 from .tools import QUARTER_BYTES, Tools, sha256, warm
 
-NAMES = ["http", "https", "verified", "verified-https", "tus", "tus-https", "no-aes", "start", "calls", "pace"]
+NAMES = ["http", "https", "verified", "verified-https", "tus", "tus-https", "s3", "s3-https", "no-aes", "start", "calls", "pace"]
 """The last two are no comparisons: system calls of tus, and --limit-rate."""
 BY_TUS = ("tus", "tus-https")
 VERIFIED = ("verified", "verified-https")
 """To GigHive by multipart, with the SHA-256."""
-PLAIN = ("http", "tus", "verified")
+BY_S3 = ("s3", "s3-https")
+PLAIN = ("http", "tus", "s3", "verified")
 START_PAIRS_FACTOR = 3
 """A start takes milliseconds, so there are more of them."""
 
@@ -47,6 +48,8 @@ def ours(scenario: str, tools: Tools) -> Client:
     """What the product is run as in a scenario."""
     if scenario in VERIFIED:
         return clients.ours_verified(tools)
+    if scenario in BY_S3:
+        return clients.ours_to_s3(tools)
     return clients.ours_by_tus(tools) if scenario in BY_TUS else clients.ours(tools)
 
 
@@ -76,7 +79,7 @@ class Bench:
         certificates = () if scenario in PLAIN else (self._certificates.certificate, self._certificates.key)
         digests = self._digests() if is_tus or scenario in VERIFIED else {}
         warm(self._tools.recording)
-        with Receiver(self._tools.receiver, *certificates, decrypts=is_tus, digests=digests) as receiver:
+        with Receiver(self._tools.receiver, *certificates, decrypts=scenario in (*BY_TUS, *BY_S3), digests=digests) as receiver:
             for peer in self._peers_of(scenario):
                 self._compare(scenario, peer, receiver)
             if scenario in ("http", "https", *BY_TUS):
@@ -114,6 +117,8 @@ class Bench:
                 "hash": [clients.hash_alone(tools)],
                 "digest": [clients.ours(tools)],
             }
+        if scenario in BY_S3:
+            everybody = {"curl": [clients.CURL_PUT], "hash": [clients.hash_alone(tools)]}
         if scenario == "no-aes":
             return [clients.CURL_FORM]
         if scenario == "start":
@@ -149,6 +154,8 @@ def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: P
     import subprocess
 
     from hivestub import HiveStub
+    from s3 import ENVIRONMENT as s3_keys
+    from s3 import S3Stub
 
     sample = folder / "sample.mp4"
     sample.write_bytes(os.urandom(5_000_001))
@@ -162,6 +169,11 @@ def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: P
                 done = subprocess.run(command, env={**os.environ, **dict(client.environment)}, capture_output=True)
                 if done.returncode != 0 or _arrived(hive) != sha256(sample):
                     raise SystemExit(f"{client.name} did not deliver the file: {done.stderr.decode()[-500:]}")
+    with S3Stub() as s3:
+        command = clients.ours_to_s3(tools).arguments(sample, s3.url + "/upload")
+        subprocess.run(command, env={**os.environ, **s3_keys}, check=True)
+        if [content for content, _ in s3.objects.values()] != [sample.read_bytes()]:
+            raise SystemExit("the S3 server has something else")
 
 
 def _arrived(hive) -> str:
