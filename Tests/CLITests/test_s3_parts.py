@@ -94,10 +94,17 @@ def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
     assert arrived(s3, file) and s3.count("PUT") == s3.count("POST") == 0
 
 
+def test_cancel_says_that_the_parts_may_have_been_joined(s3, program, killed):
+    killed(is_join)
+    wait_until(lambda: s3.objects)
+    identity = program.run("list").check().out.split()[0]
+    assert "may have stored it" in program.run("cancel", identity, env=ENVIRONMENT).check().err
+
+
 def test_cancel_drops_the_parts(s3, program, killed):
     killed(is_part(3))
     identity = program.run("list").check().out.split()[0]
-    program.run("cancel", identity, env=ENVIRONMENT).check()
+    assert not program.run("cancel", identity, env=ENVIRONMENT).check().err
     assert not s3.uploads and not s3.objects and "uploadId" not in program.run("list", "--json").out
 
 

@@ -135,11 +135,11 @@ struct S3Parts: Sendable {
     }
   }
 
-  /// Without quotes, as servers compare it.
+  /// Without quotes, as servers compare it. A proxy that compresses makes it weak (RFC 9110, 8.8.1).
   private static func tag(_ text: String) -> String {
-    let text = Array(text.utf8)
+    let text = text.utf8.dropFirst(text.hasPrefix("W/\"") ? 2 : 0)
     let isQuoted = text.count > 1 && text.first == ASCII.quote && text.last == ASCII.quote
-    return String(decoding: isQuoted ? text.dropFirst().dropLast() : text[...], as: UTF8.self)
+    return String(decoding: isQuoted ? text.dropFirst().dropLast() : text, as: UTF8.self)
   }
 }
 

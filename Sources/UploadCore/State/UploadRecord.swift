@@ -99,8 +99,12 @@ extension UploadRecord {
   /// ``UnfinishedUpload/Failure/mayBeStored``
   package var mayBeStored: Bool { unfinished?.failure == .mayBeStored }
 
-  /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete.
-  package var mayOutliveCancelling: Bool { remote == nil && (mayBeStored || lastByteMayBeSent) }
+  /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete. Parts
+  /// may have been joined.
+  package var mayOutliveCancelling: Bool {
+    let hasAllParts = unfinished?.parts.map { $0.firstMissing(in: size) == nil } ?? false
+    return hasAllParts || remote == nil && (mayBeStored || lastByteMayBeSent)
+  }
 
   /// The tus upload, also of a delivery.
   package var remote: RemoteUpload? {
