@@ -21,7 +21,7 @@ from callfailures.sweep import MEMORY, Result, Sweep, Workers
 TESTS = Path(__file__).resolve().parents[1]
 MEMORY_SCENARIOS = ("multipart-http", "tus-https", "multipart-https", "cancel-http")
 MEMORY_PARTS = 8
-SHARES = {"quick": {0: 6, 2: 30, MEMORY: 300}, "calls": {0: 1, 2: 5, MEMORY: 61}, "all": {0: 1, 2: 1, MEMORY: 1}}
+SHARES = {"quick": {0: 10, 2: 60, MEMORY: 400}, "calls": {0: 1, 2: 5, MEMORY: 61}, "all": {0: 1, 2: 1, MEMORY: 1}}
 """One of so many calls fails, without and with retries, and of the allocations. All that a removal is made of fail."""
 OF_REMOVALS = set(
     "fcntl fstatat fsync ftruncate lstat openat openat2 pwrite realpath rename renameat2 statvfs unlink unlinkat".split())

@@ -31,6 +31,17 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.machine.leftAlone.setAside.isEmpty)
   }
 
+  @Test func aRecordingThatChangesBeforeItsNextAttemptIsNewAndNotSetAside() {
+    var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, again: .rarely), of: ["/a.wav"])
+    station.run(until: 10 * minute)
+    station.machine.retryEverything(now: station.now)
+    while !station.machine.leftAlone.setAside.allSatisfy({ $0.isBeingRetried }) { station.run(until: station.now + 10) }
+    station.run(until: station.now + 10)
+    station.write("/a.wav", size: 5)
+    station.run(until: station.now + 1000)
+    #expect(station.machine.leftAlone.setAside.isEmpty && station.deliveries.isEmpty)
+  }
+
   @Test func noVerdictOfOneAttemptIsForEver() {
     let hour = 60 * minute
     let table: [(Reattempt, [Int64])] = [
