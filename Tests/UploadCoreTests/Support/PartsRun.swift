@@ -118,11 +118,11 @@ struct PartsRun<Server: PartsServer> {
     if isRecorded { written = 1 }
   }
 
-  /// Plays a thousand of them, or as many as PARTS_SEEDS says, in which a delivered recording is always whole.
+  /// Plays four hundred of them, or as many as PARTS_SEEDS says, in which a delivered recording is always whole.
   /// - Parameter ends: the outcomes that must be among them, or the seeds are of no use.
   static func play(reaching ends: [String]) throws {
     var found: [String: Int] = [:]
-    let count = ProcessInfo.processInfo.environment["PARTS_SEEDS"].flatMap { UInt64($0) } ?? 1000
+    let count = ProcessInfo.processInfo.environment["PARTS_SEEDS"].flatMap { UInt64($0) } ?? 400
     let first = ProcessInfo.processInfo.environment["PARTS_FIRST"].flatMap { UInt64($0) } ?? 0
     for seed in first..<first + count {
       var run = PartsRun(seed: seed)
