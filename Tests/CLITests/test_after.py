@@ -194,6 +194,16 @@ def test_a_sidecar_goes_with_its_recording(hive, program, recording, tmp_path):
     assert names(tmp_path) == {"sent"} and names(tmp_path / "sent") == {"2.mp4", "2.mp4.upload"}
 
 
+def test_a_sidecar_with_other_permissions_goes_too(hive, program, recording, tmp_path):
+    stub, file = hive("asset/delay-answer=1"), recording()
+    sidecar = tmp_path / f"{file.name}.upload"
+    sidecar.write_text("label = One\n")
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    sidecar.chmod(0o600)
+    assert running.wait().code == 0 and names(tmp_path) == set()
+
+
 @pytest.mark.parametrize("what", ["new", "changed"])
 def test_a_sidecar_that_was_not_read_stays(hive, program, recording, tmp_path, what):
     """It may be for the next recording of that name."""

@@ -22,11 +22,11 @@ package struct FileSighting: Equatable, Sendable {
     before.identity.hasStableInode && changed != before.changed && isStill(before)
   }
 
-  /// Whether the file that is there now is the very same one, untouched since. Where inodes are not stable, nor are status times. The device
-  /// number changes when a stick is put in again.
+  /// Whether the file that is there now is the same one, and has not been written since. Its names and permissions may be others, and its
+  /// device number, if a stick was put in again.
   package func isSame(as now: FileSighting) -> Bool {
-    guard identity.hasStableInode else { return identity.change(since: now.identity) == nil }
-    return identity.inode == now.identity.inode && changed == now.changed && identity.change(since: now.identity) == nil
+    let isSameInode = !identity.hasStableInode || identity.inode == now.identity.inode
+    return isSameInode && identity.change(since: now.identity) == nil
   }
 }
 

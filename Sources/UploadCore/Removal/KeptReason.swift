@@ -29,8 +29,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case interrupted
 
   // Who else needs the file
-  /// An unfinished upload of the same file, created at this time (seconds since 1970).
-  case needed(upload: String, destination: String, since: Int64)
+  /// An unfinished upload of the same file, created at this time (seconds since 1970). `isRenamed`: under another name.
+  case needed(upload: String, destination: String, since: Int64, isRenamed: Bool)
   /// The watcher cannot tell now whether another of its sections needs it.
   case perhapsNeeded
 
@@ -82,8 +82,10 @@ package enum KeptReason: Error, Equatable, Sendable {
 }
 
 extension KeptReason {
-  package init(neededBy upload: UploadRecord) {
-    self = .needed(upload: upload.id, destination: upload.destination.endpoint, since: upload.createdAt)
+  package init(neededBy upload: UploadRecord, _ delivered: UploadRecord) {
+    self = .needed(
+      upload: upload.id, destination: upload.destination.endpoint, since: upload.createdAt,
+      isRenamed: upload.file.path != delivered.file.path)
   }
 
   /// Whether the server did not answer at all, so that it would not answer a question about another recording, either.
@@ -93,15 +95,11 @@ extension KeptReason {
   package var isTemporary: Bool {
     switch self {
     case .cached, .unanswered, .interrupted, .needed, .perhapsNeeded, .statusChanged, .open, .beingWritten,
-      .unusableDirectory,
-      .otherFileSystem,
-      .busy, .state,
-      .noSpace, .leftBehind:
+      .unusableDirectory, .otherFileSystem, .busy, .state, .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
       .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone,
-      .otherFile,
-      .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
+      .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }
   }

@@ -293,9 +293,9 @@ extension KeptReason {
     case .hidden: "GigHive lists it, but does not let these credentials look at its file."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
-    case .needed(let upload, let destination, let since):
+    case .needed(let upload, let destination, let since, let isRenamed):
       "its upload " + upload + " to " + PrintableText.withoutSecrets(destination) + ", begun "
-        + DurationText.moment(since) + ", is not finished."
+        + DurationText.moment(since) + (isRenamed ? " under another name" : "") + ", is not finished."
     case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."
     case .statusChanged: "its status has changed meanwhile, so it must first be compared with what was sent."

@@ -167,7 +167,7 @@ struct FileRemoval {
     let other: UploadRecord?
     do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
-    if let other { throw KeptReason(neededBy: other) }
+    if let other { throw KeptReason(neededBy: other, record) }
   }
 
   /// Opens the target directory. It must exist, because an empty mount point is no place for recordings.

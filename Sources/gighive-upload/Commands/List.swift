@@ -57,7 +57,7 @@ enum List {
     if let absence { line += "  (" + absence + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
     if let keeper {
-      line += "\n          its file is kept: " + KeptReason(neededBy: keeper).explanation
+      line += "\n          its file is kept: " + KeptReason(neededBy: keeper, record).explanation
     }
     if keeper == nil, isRemovalDue { line += "\n          its file is still to be removed" }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {

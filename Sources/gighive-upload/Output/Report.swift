@@ -494,8 +494,11 @@ extension KeptReason {
     switch self {
     case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
     case .writersUnknown: "Use --set trust-settle=yes to remove it if it has not changed since its delivery."
-    case .needed(let upload, _, _):
-      "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
+    case .needed(let upload, _, _, let isRenamed):
+      (isRenamed
+        ? "gighive-upload send, to the same server, continues it, "
+        : "gighive-upload resume " + upload + " continues it, ")
+        + "gighive-upload cancel " + upload + " ends it."
     case .unprovable: "Send such files with --digest."
     case .otherFileSystem: "Choose a directory on the same file system and mount."
     default: nil

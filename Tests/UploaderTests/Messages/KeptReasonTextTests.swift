@@ -18,8 +18,13 @@ struct KeptReasonTextTests {
         "it cannot be checked: " + UploadError.outOfResources("memory").problem
       ),
       (
-        .needed(upload: "5e1f0a77", destination: "https://hive/?key=1", since: 1_700_000_000),
+        .needed(upload: "5e1f0a77", destination: "https://hive/?key=1", since: 1_700_000_000, isRenamed: false),
         "its upload 5e1f0a77 to https://hive/?…, begun " + DurationText.moment(1_700_000_000) + ", is not finished."
+      ),
+      (
+        .needed(upload: "5e1f0a77", destination: "https://hive/", since: 1_700_000_000, isRenamed: true),
+        "its upload 5e1f0a77 to https://hive/, begun " + DurationText.moment(1_700_000_000)
+          + " under another name, is not finished."
       ),
       (.state(.noDirectory), StateError.noDirectory.problem),
     ] as [(KeptReason, String)])
