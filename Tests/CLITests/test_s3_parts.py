@@ -108,6 +108,20 @@ def test_cancel_drops_the_parts(s3, program, killed):
     assert not s3.uploads and not s3.objects and "uploadId" not in program.run("list", "--json").out
 
 
+def test_doctor_names_parts_that_nothing_continues(s3, program, killed, file):
+    def remedy():
+        result = program.run("doctor", "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--json", env=ENVIRONMENT).check()
+        return [event["remedy"] for event in result.events if event.get("check") == "leftovers"]
+
+    killed(is_part(3))
+    identity = program.run("list").check().out.split()[0]
+    assert remedy() == []
+    file.unlink()
+    assert remedy() == [f"To delete them: gighive-upload cancel {identity}"]
+    program.run("cancel", identity, env=ENVIRONMENT).check()
+    assert remedy() == []
+
+
 @pytest.mark.parametrize("status", [400, 403])
 def test_keys_that_expire_are_read_again(s3, program, file, tmp_path, status):
     keys = private(tmp_path / "keys", f"[default]\n{KEYS}aws_session_token = 0ld70ken\n")

@@ -6,7 +6,7 @@ package struct Finding: Sendable {
     case openFiles = "open-files"
     case user
     case stateDirectory = "state-directory"
-    case file, proxy, connection
+    case leftovers, file, proxy, connection
     case addresses, tls, certificate
     case serverClock = "server-clock"
     case tus, credentials

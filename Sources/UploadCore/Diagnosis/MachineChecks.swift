@@ -86,4 +86,18 @@ package enum MachineChecks {
     if space.bytes < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
     return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
   }
+
+  /// Parts on the server that no upload continues: they take space, and can cost money.
+  /// - Parameters:
+  ///   - ids: those of the first uploads.
+  ///   - count: how many there are.
+  package static func leftovers(_ ids: [String], of count: Int) -> Finding {
+    Finding(
+      .leftovers,
+      .warning(
+        "the server may have parts of " + String(count) + (count == 1 ? " upload" : " uploads")
+          + " that failed or whose file is gone.",
+        remedy: "To delete them: gighive-upload cancel " + ids.joined(separator: " ")
+          + (ids.count < count ? " (gighive-upload list shows the others)" : "")))
+  }
 }

@@ -134,6 +134,12 @@ extension UploadRecord {
     }
   }
 
+  /// Whether the server may have a part of the recording that only cancelling the upload removes. What may be stored is left to a person.
+  package var hasPartOnServer: Bool {
+    guard let unfinished, !mayBeStored else { return false }
+    return unfinished.remote != nil || unfinished.formerURL != nil || offset > 0
+  }
+
   /// ``UnfinishedUpload/lastByteMayBeSent``
   package var lastByteMayBeSent: Bool { unfinished?.lastByteMayBeSent ?? false }
 

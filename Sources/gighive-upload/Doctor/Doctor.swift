@@ -131,6 +131,27 @@ enum MachineExamination {
       findings.add(Finding(.user, .ok("this runs as root; a watcher needs only a user of its own")))
     }
     examineState(arguments.common.statePath, isNeeded: needsRecords, findings)
+    examineLeftovers(arguments.common.statePath, of: request.base.origin, findings)
+  }
+
+  private static let shownLeftovers = 5
+
+  /// Looks for uploads to this server that nothing continues.
+  private static func examineLeftovers(_ path: LocalPath?, of origin: String, _ findings: Findings) {
+    var (ids, count): ([String], Int) = ([], 0)
+    do throws(StateError) {
+      guard let path, let directory = try StateDirectory(existing: path, warn: { _ in }) else { return }
+      try directory.walk(.open) { record in
+        guard record.hasPartOnServer, (try? TargetURI(record.destination.endpoint))?.origin == origin,
+          record.phase == .failed || record.locateFile() == .gone
+        else { return }
+        count += 1
+        if count <= shownLeftovers { ids.append(record.id) }
+      }
+    } catch {
+      // What is wrong with the directory has been said.
+    }
+    if count > 0 { findings.add(MachineChecks.leftovers(ids, of: count)) }
   }
 
   /// A directory that does not exist is not created.
