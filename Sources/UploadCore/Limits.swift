@@ -35,8 +35,8 @@ package enum Limits {
   package static let objectKeyLength = 1024
   /// The longest name of a region, in bytes.
   package static let regionLength = 64
-  /// The largest object of an S3 server, in bytes: ``partCount`` parts of 5 GiB.
-  package static let s3ObjectLength: Int64 = 5000 << 30
+  /// The largest object of an S3 server, in bytes.
+  package static let s3ObjectLength = Int64(partCount) * longestPartLength
   /// The size from which a recording is sent in parts to a server that joins them, in bytes: what a kill costs at most without.
   package static let partsFrom: Int64 = 16 << 20
   /// The length of a part, in bytes, if that makes no more parts than ``partCount``. An S3 server wants at least 5 MiB.
@@ -47,6 +47,10 @@ package enum Limits {
   package static let s3PartNumber = 10_000
   /// The most parts of a recording: their list is kept in its record, and sent in one request.
   package static let partCount = 1000
+  /// The same with the SHA-256 of each, unless a part would be longer than ``longestPartLength``: then the list takes at most 64 KiB.
+  package static let digestedPartCount: Int64 = 600
+  /// The longest part that an S3 server takes, in bytes.
+  package static let longestPartLength: Int64 = 5 << 30
   /// How many parts a recording has that decides how long they are.
   package static let wantedPartCount: Int64 = 32
   /// After so many parts of a recording that grows, they are twice as long: all of them hold 858 GB.

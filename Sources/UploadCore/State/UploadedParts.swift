@@ -35,8 +35,10 @@ package struct UploadedParts: Equatable, Sendable {
     func rounded(_ length: Int64) -> Int64 {
       (length + Limits.partLengthStep - 1) / Limits.partLengthStep * Limits.partLengthStep
     }
+    func share(_ count: Int64) -> Int64 { rounded((size + count - 1) / count) }
     let wanted = min(max(rounded(size / Limits.wantedPartCount), lengths.shortest), lengths.longest)
-    length = max(wanted, rounded((size + Int64(Limits.partCount) - 1) / Int64(Limits.partCount)))
+    let short = hasDigests ? min(share(Limits.digestedPartCount), Limits.longestPartLength) : 0
+    length = max(wanted, short, share(Int64(Limits.partCount)))
   }
 
   /// The parts of a recording that grows, and whose size is not known: after each `step` parts, they are twice as long.

@@ -6,16 +6,24 @@ struct UploadedPartsTests {
 
   @Test(
     arguments: [
-      (1, 8 << 20), (16 << 20, 8 << 20), (8000 << 20, 8 << 20), ((8000 << 20) + 1, 9 << 20),
-      (5_000_000_000_000, 4769 << 20),
-      (Limits.s3ObjectLength, 5 << 30),
-    ] as [(Int64, Int64)])
-  func thereAreNeverMoreThanAThousand(size: Int64, length: Int64) {
+      (1, 8 << 20, 1), (16 << 20, 8 << 20, 2), (4800 << 20, 8 << 20, 600), ((4800 << 20) + 1, 9 << 20, 534),
+      (600 * 5 << 30, 5 << 30, 600), (5_000_000_000_000, 5 << 30, 932), (Limits.s3ObjectLength, 5 << 30, 1000),
+    ] as [(Int64, Int64, Int)])
+  func thereAreSixHundredOrAThousandOfTheLongest(size: Int64, length: Int64, count: Int) {
     let parts = UploadedParts(token: "t", ofSize: size)
-    #expect(parts.length == length)
-    #expect((1...Limits.partCount).contains(parts.count(in: size)))
+    #expect(parts.length == length && parts.count(in: size) == count)
     let last = parts.range(of: parts.count(in: size), in: size)
     #expect(last.length > 0 && last.offset + last.length == size)
+  }
+
+  @Test func theirListTakes64KiB() {
+    let size: Int64 = 600 * 5 << 30
+    var record = UploadRecord.sample(identity(size: size))
+    var parts = UploadedParts(token: "t", ofSize: size)
+    let (tag, digest) = (String(repeating: "a", count: 32), String(repeating: "d", count: 64))
+    for number in 1...parts.count(in: size) { parts.set(tag, of: number, sha256: digest) }
+    record.unfinished?.parts = parts
+    #expect((60_000...65_536).contains(record.encoded(crc32: { _ in 0 }).count))
   }
 
   @Test(
@@ -24,7 +32,7 @@ struct UploadedPartsTests {
       (100 << 30, 103 << 20),
     ] as [(Int64, Int64)])
   func aNextcloudGetsLongerOnes(size: Int64, length: Int64) {
-    let parts = UploadedParts(token: "t", ofSize: size, .nextcloud)
+    let parts = UploadedParts(token: "t", ofSize: size, .nextcloud, hasDigests: false)
     #expect(parts.length == length && parts.count(in: size) <= Limits.partCount)
   }
 
