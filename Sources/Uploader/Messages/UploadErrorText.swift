@@ -269,7 +269,7 @@ extension UploadError {
 
   private static func advice(_ status: Int) -> String {
     switch status {
-    case 401: " Check the user name and the password."
+    case 401: " Check the user name, password or token."
     case 403: " This user is not allowed to do that."
     case 404: " Check the server's address."
     case 413:
