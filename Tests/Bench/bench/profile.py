@@ -9,7 +9,7 @@ from pathlib import Path
 from .clients import NO_AES
 from .goals import Outcome
 from .receiver import Receiver
-from .scenarios import BY_TUS, PLAIN, ours
+from .scenarios import BY_S3, BY_TUS, PLAIN, ours
 from .tools import BUILD, PROFILER_PACKAGE, Tools, install, sha256
 
 LEAST_SHARE = 2.0
@@ -31,11 +31,13 @@ def _profile(scenario: str, tools: Tools, certificates) -> list[tuple[float, str
     files = () if scenario in PLAIN else (certificates.certificate, certificates.key)
     file = tools.tiny if is_start else tools.recording
     digests = {file.stat().st_size: sha256(file)}
-    with Receiver(tools.receiver, *files, decrypts=scenario in BY_TUS, digests=digests) as hive:
-        send = ours(scenario, tools).arguments(file, hive.url)
+    with Receiver(tools.receiver, *files, decrypts=scenario in (*BY_TUS, *BY_S3), digests=digests) as hive:
+        client = ours(scenario, tools)
+        send = client.arguments(file, hive.url)
         send[0] = str(tools.unstripped)
         many = ["sh", "-c", f'for n in $(seq {START_REPETITIONS}); do "$@" || exit; done', "sh"] if is_start else []
-        environment = ["env", *(f"{name}={value}" for name, value in NO_AES.items())] if scenario == "no-aes" else []
+        variables = {**dict(client.environment), **(NO_AES if scenario == "no-aes" else {})}
+        environment = ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
         subprocess.run(["perf", "record", "--quiet", "-F", "8000", "-o", data, "--", *environment, *many, *send],
                        check=True)
         for _ in range(START_REPETITIONS if is_start else 1):

@@ -60,7 +60,8 @@ METHOD = """\
 
 - **Everything runs on one machine**, over loopback, with the file in the page cache. Over a real network, all of these clients wait for the link.
 - **The receiver** (`Tests/Bench/receiver.c`) discards bodies faster than any client sends them: over HTTP inside the kernel
-  (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. With tus and S3 over HTTPS it must decrypt.
+  (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. With tus and S3 over HTTPS it must decrypt,
+  on the same processors on which the client encrypts and hashes.
 - **Before anything is timed**, each client uploads a file to HiveStub, and its SHA-256 must be correct.
 - **Wall time** is from exec to exit. **Processor time** is user plus system time. **Peak memory** is VmHWM, read every 5 ms. **System
   calls** are those for 256 MiB minus those for a tiny file, counted with `strace -f -c` in separate runs.
