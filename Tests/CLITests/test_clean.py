@@ -70,6 +70,17 @@ def test_a_file_system_that_can_have_no_more_files_is_short_of_space(hive, progr
     assert result.code == 15 and "no more files can be created" in result.err, result
 
 
+@pytest.mark.native
+def test_recordings_with_different_options_are_removed_below_a_watchers_memory_ceiling(hive, program, recording, card):
+    stub = hive()
+    files = [recording(SIZE, name=f"{rate}.mp4", directory=card) for rate in ("5M", "6M", "7M")]
+    for file in files:
+        program.send(stub, file, "--limit-rate", file.stem).check()
+    os.link(files[0], card / "other name")
+    result = clean(program, card, 2 * SIZE, "--max-memory", 13 << 20)
+    assert "0 B removed" not in result.out and [file.exists() for file in files] == [True, False, False], result
+
+
 def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, program, deliver, card):
     stub = any_hive()
     zero, one, two = deliver(stub)

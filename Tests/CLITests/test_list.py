@@ -117,7 +117,7 @@ def test_a_list_says_where_a_recording_went_and_what_became_of_its_file(hive, pr
     stub, sent = hive(), tmp_path / "sent"
     sent.mkdir()
     remarks = {
-        "a.mp4": ("keep", "(asset 1)"), "b.mp4": ("remove", "(asset 2)  (removed after its delivery)"),
+        "a.mp4": ("keep", "(asset 1)"), "b.mp4": ("remove", "(asset 2)  (removed or moved after its delivery)"),
         "c.mp4": (f"move={sent}", f"(asset 3)  (moved to {sent})")}
     for name, (after, _) in remarks.items():
         program.send(stub, recording(name=name), "--after", after).check()

@@ -332,16 +332,17 @@ package struct WatchMachine: Sendable {
   private func best(_ now: Int64) -> Int? {
     var order = settings.order
     if health.isPaused { order = .smallest }
-    let made = candidates.filter { $0.isGiven && $0.isGrowing }
+    let given = candidates.filter { $0.isGiven }
+    let madeCount = given.reduce(0) { $1.isGrowing ? $0 + 1 : $0 }
     var best: Int?
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
-      // It has got another name while it was made, and is sent as it was called before.
+      // It has got another name, and is sent as it was called before.
       let identity = candidates[index].file.seen.identity
-      if made.contains(where: { $0.file.seen.identity.isSameFile(as: identity) }) { continue }
+      if given.contains(where: { $0.file.seen.identity.isSameFile(as: identity) }) { continue }
       // One at a time, when nothing is sent.
       if candidates[index].isComparison, givenCount > 0 { continue }
       // One place is for what is finished.
-      if candidates[index].isGrowing, settings.jobs > 1, made.count >= settings.jobs - 1 { continue }
+      if candidates[index].isGrowing, settings.jobs > 1, madeCount >= settings.jobs - 1 { continue }
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
       best = index
     }

@@ -294,15 +294,8 @@ package final class UploadFinder {
     if case .gigHive(let base, let form) = request.destination {
       request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
-    let file: SourceFile
-    do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
-    } catch { return UploadFinder.needsNoRecord(.file(request.file, error)) }
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
-    defer { space.deallocate() }
-    let kind = FileSystem.kind(type: shim_file_system_type(file.descriptor))
     do throws(UploadError) {
-      let identity = try file.identity(using: space, on: kind)
+      let (file, identity) = try UploadFinder.open(request)
       let own = UploadRecord(id: "", of: request, for: file, identity)
       // One that may be stored with other content does not keep the file.
       if let id = directory.begunRecord(request, identity), let begun = try? directory.record(id),
@@ -319,16 +312,27 @@ package final class UploadFinder {
     } catch { return UploadFinder.needsNoRecord(error) }
   }
 
+  private static func open(_ request: UploadRequest) throws(UploadError) -> (SourceFile, FileIdentity) {
+    let file: SourceFile
+    do throws(FileError) {
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
+    } catch { throw .file(request.file, error) }
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
+    defer { space.deallocate() }
+    return (file, try file.identity(using: space, on: FileSystem.kind(type: shim_file_system_type(file.descriptor))))
+  }
+
   /// An unfinished upload of the file to another event of the same server goes to the request's event: the options have changed since it
-  /// began, and nothing of it is sent again. While another process is working on it, it stays.
+  /// began, or its directory's name, and nothing of it is sent again. While another process is working on it, it stays.
   /// - Parameter events: those for which the file is sent, too, whose uploads stay.
   package func redirect(_ request: UploadRequest, unlessTo events: [String]) {
+    guard let (_, identity) = try? UploadFinder.open(request) else { return }
     func isOutdated(_ record: UploadRecord) -> Bool {
       record.destination.endpoint == request.endpoint && record.destination.event != request.event
-        && record.file.path == request.file && record.unfinished != nil && !record.mayBeStored
-        && !events.contains(record.destination.event)
+        && record.unfinished != nil && !record.mayBeStored && !events.contains(record.destination.event)
+        && (record.file.path == request.file || SourceFile.isMissing(record.file.path))
     }
-    for id in directory.begunRecords(at: request.file) {
+    for id in directory.begunRecords(of: request, identity) {
       guard let found = try? directory.current(id), isOutdated(found),
         let search = try? RecordSearch.locked(directory, usesIndex: true),
         let kept = try? LockedRecord.reopen(id, in: directory), isOutdated(kept.record)

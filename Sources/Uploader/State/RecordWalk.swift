@@ -206,8 +206,10 @@ extension StateDirectory {
     begunRecords(.path(UploadRecord(sought: request, request.file, identity))).first
   }
 
-  /// The same for all uploads of the file at this path, to whatever destination.
-  func begunRecords(at path: LocalPath) -> [String] { begunRecords(.anyPath(path)) }
+  /// The same for all uploads of the file, by its path or on the disk, to whatever destination.
+  func begunRecords(of request: UploadRequest, _ identity: FileIdentity) -> [String] {
+    UploadRecord(sought: request, request.file, identity).fileKeys.flatMap { begunRecords($0) }
+  }
 
   private func begunRecords(_ key: IndexKey) -> [String] { entries(key, isDelivered: false).map { $0.name.id } }
 }

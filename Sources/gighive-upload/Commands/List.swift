@@ -36,12 +36,18 @@ enum List {
     let presence = record.locateFile()
     let after = StoredOptions.options(in: record.note, with: []).last { $0.option == .after }
     guard presence == .gone, record.phase == .delivered else { return presence.remark }
-    let removal = isMarked ? nil : after
-    return switch try? removal?.removal() {
-    case .delete: "removed after its delivery"
-    case .move(let target): "moved to " + PrintableText.line(target.text)
-    case nil: "removed or renamed since"
+    guard !isMarked, let removal = try? after?.removal() else { return "removed or renamed since" }
+    // Since then, another option may have applied to it.
+    if case .move(let target) = removal, isFile(of: record, in: target) {
+      return "moved to " + PrintableText.line(target.text)
     }
+    return "removed or moved after its delivery"
+  }
+
+  private static func isFile(of record: UploadRecord, in target: LocalPath) -> Bool {
+    var status = shim_file_status()
+    let result = shim_lstat(target.appendingName(Array(record.file.path.lastComponentBytes)).cName, &status)
+    return result == 0 && status.inode == record.file.identity.inode
   }
 
   /// - Parameters:

@@ -102,6 +102,8 @@ final class Remover {
     }
     let server = Server(origin: endpoint.origin, options: own)
     if let last, last.server == server { return last }
+    // The memory ceiling of a watcher's process has room for one.
+    last = nil
     let uploader = Uploader(try common.configuration(for: endpoint, report, needsS3Keys: false))
     last = (server, uploader)
     return (server, uploader)

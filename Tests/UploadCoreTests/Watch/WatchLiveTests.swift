@@ -99,15 +99,16 @@ struct WatchLiveTests {
     #expect(third?.1?.seen?.identity.size == 7)
   }
 
-  @Test mutating func underItsNewNameItIsNotSentAtTheSameTime() {
-    machine.noteInspection([1], .file(file(long)), now: 0)
-    let first = offered([1], file(long), until: 2000)
-    machine.handle(WorkerEvent(.start, path: [1]), now: 2000, unixSeconds: 0)
-    machine.noteInspection([2], .file(file(long, .noWriter)), now: 2000)
-    let second = offered([2], file(long, .noWriter), until: 60_000, from: 2000)
+  @Test(arguments: [FileWriters.writer, .noWriter])
+  mutating func underItsNewNameItIsNotSentAtTheSameTime(writers: FileWriters) {
+    machine.noteInspection([1], .file(file(long, writers)), now: 0)
+    let first = offered([1], file(long, writers), until: 60_000)
+    machine.handle(WorkerEvent(.start, path: [1]), now: 60_000, unixSeconds: 0)
+    machine.noteInspection([2], .file(file(long, .noWriter)), now: 60_000)
+    let second = offered([2], file(long, .noWriter), until: 120_000, from: 60_000)
     #expect(first != nil && second == nil)
-    machine.handle(WorkerEvent(.delivered(assetID: nil, size: long), path: [1]), now: 60_000, unixSeconds: 0)
-    let third = offered([2], file(long, .noWriter), until: 60_001, from: 60_000)
+    machine.handle(WorkerEvent(.delivered(assetID: nil, size: long), path: [1]), now: 120_000, unixSeconds: 0)
+    let third = offered([2], file(long, .noWriter), until: 120_001, from: 120_000)
     #expect(third != nil)
   }
 

@@ -81,6 +81,19 @@ struct UploadFinderTests {
     #expect(found == (isRedirected ? .begun(nil) : .unknown))
   }
 
+  /// Such as a directory whose name is that of the event.
+  @Test(arguments: [true, false])
+  func anInterruptedUploadGoesToTheNewEventOfARenamedFile(isGone: Bool) throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    for _ in 0..<1000 where !finder.begin(try request("a.wav", band: "One")) { usleep(5000) }
+    let began = try bench.open().records(.open)[0]
+    let (old, new) = (bench.directory.path(of: "a.wav"), bench.directory.path(of: "b.wav"))
+    #expect((isGone ? rename(old, new) : link(old, new)) == 0)
+    finder.redirect(try request("b.wav", band: "Now"), unlessTo: [])
+    #expect(try bench.open().record(began.id).destination.event == (isGone ? "Now" : "One"))
+  }
+
   @Test func anotherServersUploadKeepsItsEvent() throws {
     bench.place("a.wav")
     let finder = try finder()
