@@ -496,7 +496,7 @@ extension KeptReason {
     case .writersUnknown: "Use --set trust-settle=yes to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _, let isRenamed):
       (isRenamed
-        ? "gighive-upload send, to the same server, continues it, "
+        ? "gighive-upload send to the same destination continues it, "
         : "gighive-upload resume " + upload + " continues it, ")
         + "gighive-upload cancel " + upload + " ends it."
     case .unprovable: "Send such files with --digest."

@@ -12,7 +12,7 @@ from .receiver import Receiver
 from .scenarios import BY_S3, BY_TUS, PLAIN, ours
 from .tools import BUILD, PROFILER_PACKAGE, Tools, install, sha256
 
-LEAST_SHARE = 2.0
+LEAST_SHARE = 5.0
 """Of the samples, in percent."""
 START_REPETITIONS = 50
 
