@@ -422,7 +422,11 @@ package final class StateLock {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { _ = shim_close(descriptor) }
+  deinit {
+    // Another thread's child has a copy of the descriptor until it calls execve(2).
+    shim_unlock(descriptor)
+    _ = shim_close(descriptor)
+  }
 
   /// Whether other users cannot read its file, nor then the records beside it. On FAT, that depends on how it is mounted.
   var isPrivate: Bool {
