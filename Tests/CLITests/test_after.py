@@ -127,6 +127,14 @@ def test_a_file_that_could_not_be_removed_is_removed_by_the_next_send(hive, prog
     assert not file.exists() and not other.exists() and not list(program.state.glob("*.remove"))
 
 
+def test_a_removal_is_not_due_once_another_file_has_its_name(hive, program, recording):
+    stub, file, other = hive("asset/somebody-else=404@1"), recording(), recording(name="other.mp4")
+    program.send(stub, file, *DELETE).check()
+    other.rename(file)
+    assert "still to be removed" not in program.run("list").out + program.run("status").out
+    assert "removal_due" not in program.run("list", "--json").events[0]
+
+
 @pytest.mark.long
 def test_a_silent_server_is_asked_once_and_not_about_others(hive, program, recording):
     stub, files = hive("asset/silent"), [recording(name=f"{number}.mp4") for number in range(3)]

@@ -7,8 +7,10 @@ import threading
 import pytest
 from growing import MIB
 from program import wait_until
+from records import only_record
 from test_live import ToNextcloud, server  # noqa: F401
 from test_live_tus import sent
+from uploads import PASSWORD
 from watching import sha256
 
 PART = 16 * MIB
@@ -181,3 +183,16 @@ def test_a_kill_leaves_nothing_that_is_not_continued(hive, send_by_tus, file):
     send_by_tus(stub, "--connections", "4").wait().check()
     # Unless the kill came when the fourth one had just been created.
     assert joined(stub)[-1:] == [sha256(file)] and sent(stub) - SIZE in (0, MIB)
+
+
+def test_cancel_says_what_a_plain_server_may_have(hive, send_by_tus, program):
+    stub = hive("join/silent")
+    running = send_by_tus(stub, "--connections", "4")
+    wait_until(lambda: [request for request in stub.requests if request.kind == "join"])
+    running.signal(signal.SIGKILL)
+    running.wait()
+    record = only_record(program)
+    is_plain = record.document["endpoint"].endswith("/tus/")
+    result = program.run("cancel", record.id, env=PASSWORD).check()
+    # A recording is made only by GigHive's finalize.
+    assert ("may have stored it" in result.err) == is_plain

@@ -26,6 +26,15 @@ def test_a_damaged_record_is_set_aside_and_its_upload_starts_over(hive, program,
     assert program.run("list").err == ""
 
 
+def test_doctor_says_that_a_record_is_damaged(hive, program, recording):
+    stub = hive()
+    stop(program, stub, recording(SIZE), at=AT)
+    record = only_record(program).file
+    record.write_bytes(b"torn")
+    result = program.run("doctor", "--server", stub.url, "--user", "uploader", env=PASSWORD).check()
+    assert f"{record.name} is damaged and was renamed to {record.name}.damaged" in result.out, result
+
+
 def test_a_record_of_another_version_is_skipped(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)

@@ -126,7 +126,9 @@ def test_a_list_says_where_a_recording_went_and_what_became_of_its_file(hive, pr
         (line,) = [line for line in lines if f"/{name}  to {stub.url}/  (asset " in line]
         assert line.endswith(remark)
     (tmp_path / "a.mp4").unlink()
-    assert program.run("list").check().out.count("(removed or renamed since)") == 1
+    (sent / "c.mp4").rename(tmp_path / "elsewhere.mp4")
+    text = program.run("list").check().out
+    assert text.count("(removed or renamed since)") == 1 and text.count("(removed or moved after its delivery)") == 2
 
 
 # Forgetting.

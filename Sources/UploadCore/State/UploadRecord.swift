@@ -100,9 +100,9 @@ extension UploadRecord {
   package var mayBeStored: Bool { unfinished?.failure == .mayBeStored }
 
   /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete. Parts
-  /// may have been joined.
+  /// may have been joined; before those of a tus server are, the record says so.
   package var mayOutliveCancelling: Bool {
-    let hasAllParts = unfinished?.parts.map { $0.firstMissing(in: size) == nil } ?? false
+    let hasAllParts = unfinished?.parts.map { !$0.areUploads && $0.firstMissing(in: size) == nil } ?? false
     return hasAllParts || remote == nil && (mayBeStored || lastByteMayBeSent)
   }
 

@@ -91,9 +91,12 @@ package struct UploadedParts: Equatable, Sendable {
   /// More than any recording has, in bytes.
   package static let unknownSize = Int64.max / 2
 
-  /// The URLs of those that are uploads of their own on a tus server; none of others.
+  /// Whether each is an upload of its own on a tus server.
+  package var areUploads: Bool { areGrowing && step == Limits.growingUploadsStep }
+
+  /// The URLs of those that are uploads; none of others.
   package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
-    guard areGrowing, step == Limits.growingUploadsStep else { return [] }
+    guard areUploads else { return [] }
     let uploads = tags.compactMap { $0.isEmpty ? nil : try? endpoint.resolving($0) }
     return areInOrder ? Array(uploads.prefix(1)) : uploads
   }

@@ -107,8 +107,7 @@ final class FileSystemCache {
   private var last: (device: UInt64, kind: FileSystem.Kind)?
 
   func kind(of file: SourceFile) -> FileSystem.Kind {
-    // Asked each time: another one may be mounted by now, with the same device number.
-    let kind = FileSystem.kind(type: shim_file_system_type(file.descriptor))
+    let kind = file.fileSystemKind
     last = (file.device, kind)
     return kind
   }

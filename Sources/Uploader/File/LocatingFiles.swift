@@ -14,16 +14,11 @@ extension UploadRecord {
 
   /// Whether its path may still lead to its file: nothing is known of a drive that is not mounted.
   package var mayHaveFile: Bool {
-    switch locateFile() {
-    case .gone: false
-    case .waitingForMedium, .unknown: true
-    case .present:
-      if case .success(let status) = file.path.status, file.identity.hasStableInode {
-        status.inode == file.identity.inode
-      } else {
-        true
-      }
+    if case .success(let status) = file.path.status {
+      return !file.identity.hasStableInode || status.inode == file.identity.inode
     }
+    if case .gone = locateFile() { return false }
+    return true
   }
 }
 

@@ -140,7 +140,9 @@ enum MachineExamination {
   private static func examineLeftovers(_ path: LocalPath?, of origin: String, _ findings: Findings) {
     var (ids, count): ([String], Int) = ([], 0)
     do throws(StateError) {
-      guard let path, let directory = try StateDirectory(existing: path, warn: { _ in }) else { return }
+      guard let path, let directory = try StateDirectory(
+        existing: path, warn: { findings.add(Finding(.stateDirectory, .warning($0, remedy: nil))) })
+      else { return }
       try directory.walk(.open) { record in
         guard record.hasPartOnServer, (try? TargetURI(record.destination.endpoint))?.origin == origin,
           record.phase == .failed || record.locateFile() == .gone
