@@ -143,6 +143,8 @@ package enum Limits {
   package static let formLimitCount = 16
   /// The file with them, in bytes.
   package static let formLimitsLength = 64 << 10
+  /// Of the file with what servers have not deleted, in bytes.
+  package static let undeletedLength = 64 << 10
 
   /// A name lookup that takes longer, in milliseconds, is repeated for IPv4 alone: some name servers drop questions for IPv6.
   package static let slowLookupMilliseconds: Int64 = 2000

@@ -196,3 +196,15 @@ def test_cancel_says_what_a_plain_server_may_have(hive, send_by_tus, program):
     result = program.run("cancel", record.id, env=PASSWORD).check()
     # A recording is made only by GigHive's finalize.
     assert ("may have stored it" in result.err) == is_plain
+
+
+def test_parts_that_stay_are_deleted_by_the_next_run(hive, send_by_tus, program, recording):
+    stub = hive("terminate/status=503")
+    result = send_by_tus(stub, "--connections", "4").wait().check()
+    parts = [upload for upload in stub.uploads if upload.concat == "partial"]
+    assert len(parts) > 4 and f" and {len(parts) - 1} more. The next `send` or `watch` to this server tries again." in result.err, result
+    server = ["--server", stub.url, "--user", "uploader"] if stub.recordings else ["--tus-url", stub.url + "/tus/"]
+    assert f"the server has not deleted {len(parts)} uploads" in program.run("doctor", *server, env=PASSWORD).out
+    stub.set_faults()
+    program.run("send", recording(name="next.wav"), *server, *(["--label", "Next"] if stub.recordings else []), env=PASSWORD).check()
+    assert not [upload for upload in stub.uploads if upload.concat == "partial"] and not (program.state / "undeleted").exists()

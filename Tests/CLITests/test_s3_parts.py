@@ -122,6 +122,21 @@ def test_doctor_names_parts_that_nothing_continues(s3, program, killed, file):
     assert remedy() == []
 
 
+def test_an_upload_that_could_not_be_aborted_is_aborted_by_the_next_run(s3, put, killed, file, program, recording):
+    def before(request):
+        if request.command == "DELETE":
+            raise ConnectionError
+
+    killed(is_part(3))
+    write(file, SIZE + 1)
+    s3.before = before
+    assert "The next `send` or `watch` to this server tries again." in put().check().err
+    assert len(s3.uploads) == 1 and (program.state / "undeleted").read_text().count("uploadId=") == 1
+    s3.before = lambda request: None
+    put(recording(name="next.wav")).check()
+    assert not s3.uploads and not (program.state / "undeleted").exists()
+
+
 @pytest.mark.parametrize("status", [400, 403])
 def test_keys_that_expire_are_read_again(s3, program, file, tmp_path, status):
     keys = private(tmp_path / "keys", f"[default]\n{KEYS}aws_session_token = 0ld70ken\n")

@@ -100,4 +100,13 @@ package enum MachineChecks {
         remedy: "To delete them: gighive-upload cancel " + ids.joined(separator: " ")
           + (ids.count < count ? " (gighive-upload list shows the others)" : "")))
   }
+
+  /// What the server did not delete when it was asked to.
+  package static func undeleted(_ count: Int) -> Finding {
+    Finding(
+      .leftovers,
+      .warning(
+        "the server has not deleted " + String(count) + (count == 1 ? " upload" : " uploads")
+          + " that nothing needs any more.", remedy: "The next send or watch to it tries again."))
+  }
 }

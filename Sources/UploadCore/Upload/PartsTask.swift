@@ -334,7 +334,7 @@ struct PartsTask: Sendable {
 
   private mutating func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
-    if !isGone { pending.append(.warn(.partsLeft(location, isRecorded: error != nil))) }
+    if !isGone { pending.append(.warn(.partsLeft([location], isRecorded: error != nil))) }
     // Otherwise `cancel` can still end it.
     if upload != nil, isGone || error == nil { forget() }
     state = error.map { .failing($0) } ?? .looking

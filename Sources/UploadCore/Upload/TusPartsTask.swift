@@ -84,6 +84,8 @@ struct TusPartsTask: Sendable {
   private var pending: [TaskStep] = []
   /// How often the request that ends an upload has failed.
   private var removalFailures = 0
+  /// Uploads that nothing needs any more, and that the server has not ended.
+  private var undeleted: [TargetURI] = []
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
 
@@ -268,9 +270,10 @@ struct TusPartsTask: Sendable {
     removalFailures = 0
     if case .fail(let error) = continuation {
       // Otherwise the record forgets what `cancel` can still end.
-      pending.append(.warn(.partsLeft(uploads[0], isRecorded: true)))
+      pending.append(.warn(.partsLeft(uploads, isRecorded: true)))
       state = .failing(error)
     } else {
+      undeleted += uploads
       remove([], then: continuation)
     }
     return true
@@ -281,6 +284,10 @@ struct TusPartsTask: Sendable {
     if !uploads.isEmpty {
       state = .removing(uploads, then: continuation)
       return
+    }
+    if !undeleted.isEmpty {
+      pending.append(.warn(.partsLeft(undeleted, isRecorded: false)))
+      undeleted = []
     }
     switch continuation {
     case .locate(let number):
@@ -435,6 +442,8 @@ struct TusPartsTask: Sendable {
       if case .fail = continuation, !verdict.provesEnd {
         _ = leaveTidying()
       } else {
+        // A server that ends none will not do it later.
+        if !verdict.provesEnd, ![404, 405, 410, 501].contains(answer.status) { undeleted.append(uploads[0]) }
         removalFailures = 0
         remove(Array(uploads.dropFirst()), then: continuation)
       }

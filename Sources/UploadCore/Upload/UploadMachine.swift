@@ -703,6 +703,18 @@ extension UploadMachine {
     /// Remove an object from a WebDAV server, if it has this size in bytes; nil for what an upload has left.
     case remove(TargetURI, size: Int64?)
 
+    /// Ends an upload that nothing needs any more.
+    /// - Parameter request: says which kind of server it is. nil if the upload is one of another kind.
+    package init?(ending upload: TargetURI, as request: UploadRequest) {
+      switch request.destination {
+      case .s3(let object) where upload.isMultipartUpload: self = .abort(upload, region: object.region)
+      case .webDAV where !upload.isMultipartUpload: self = .remove(upload, size: nil)
+      case .gigHive where !upload.isMultipartUpload, .tus where !upload.isMultipartUpload:
+        self = .cancel(upload, overridesMethod: request.overridesMethod)
+      case .s3, .webDAV, .gigHive, .tus, .tusUpload, .multipart, .put: return nil
+      }
+    }
+
     /// The server's address.
     var base: TargetURI {
       switch self {
@@ -786,8 +798,8 @@ package enum UploadAction: Equatable, Sendable {
 package enum UploadWarning: Equatable, Sendable {
   /// The file is not, or may not be, the one that was sent in part, and is sent again from the start.
   case otherFile
-  /// The server has not deleted the parts that nobody joins, at this URL. `isRecorded`: whether the record has that.
-  case partsLeft(TargetURI, isRecorded: Bool)
+  /// The server has not deleted what nothing needs any more: uploads at these URLs, at least one. `isRecorded`: whether the record has them.
+  case partsLeft([TargetURI], isRecorded: Bool)
 }
 
 /// Whether the server may have the whole recording, although no response says so. Each is worse than the one before.

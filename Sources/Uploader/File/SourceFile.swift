@@ -159,9 +159,6 @@ final class SourceFile {
   /// Asked each time: another file system may be mounted by now, with the same device number.
   var fileSystemKind: FileSystem.Kind { FileSystem.kind(type: shim_file_system_type(descriptor)) }
 
-  /// As far as the file's status tells: without ``FileIdentity/edges``.
-  var identityByStatus: FileIdentity { FileIdentity(statusAtOpen, on: fileSystemKind) }
-
   /// The identity of the recording.
   /// - Parameters:
   ///   - space: a buffer to read into, at least one byte.

@@ -327,17 +327,21 @@ extension KeptReason {
 }
 
 extension UploadWarning {
-  func text(of file: LocalPath) -> String {
+  /// - Parameter isNoted: whether what is left on the server is deleted by a later run.
+  func text(of file: LocalPath, isNoted: Bool) -> String {
     switch self {
     case .otherFile:
       PrintableText.line(file.text)
         + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start."
-    case .partsLeft(let target, let isRecorded):
-      "The server has not deleted what it has of an earlier upload of " + PrintableText.line(file.text) + ": "
-        + PrintableText.line(target.text) + ". "
+    case .partsLeft(let targets, let isRecorded):
+      "The server has not deleted what nothing needs any more of " + PrintableText.line(file.text) + ": "
+        + PrintableText.line(targets[0].text) + (targets.count > 1 ? " and " + String(targets.count - 1) + " more" : "")
+        + ". "
         + (isRecorded
           ? "`gighive-upload cancel` with the ID of the upload tries again."
-          : "It can stay there, and cost money, until a rule of the server deletes it.")
+          : isNoted
+            ? "The next `send` or `watch` to this server tries again."
+            : "It can stay there, and cost money, until a rule of the server deletes it.")
     }
   }
 }

@@ -130,3 +130,20 @@ extension Uploader {
     return isKept ? .keptByServer : .done
   }
 }
+
+extension Uploader {
+  /// Tries again to delete what a server had not deleted of uploads that nothing needs any more. The first failure ends it until the next run.
+  /// - Parameters:
+  ///   - directory: notes what is left.
+  ///   - request: tells the server, and how it is asked.
+  package func deleteUndeleted(in directory: StateDirectory, as request: UploadRequest, cancellation: Cancellation) {
+    let origin = request.base.origin
+    for upload in directory.undeleted.uploads(at: origin) {
+      guard let purpose = UploadMachine.Purpose(ending: upload, as: request) else { continue }
+      do throws(CancelDeleteError) {
+        _ = try run(purpose, origin: origin, isPatient: false, cancellation: cancellation, onRetry: { _, _ in })
+      } catch { return }
+      _ = directory.changeUndeleted { $0.remove(upload) }
+    }
+  }
+}

@@ -295,10 +295,7 @@ package final class UploadFinder {
       request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
     do throws(UploadError) {
-      let file = try UploadFinder.open(request)
-      let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
-      defer { space.deallocate() }
-      let identity = try file.identity(using: space, on: file.fileSystemKind)
+      let (file, identity) = try UploadFinder.open(request)
       let own = UploadRecord(id: "", of: request, for: file, identity)
       // One that may be stored with other content does not keep the file.
       if let id = directory.begunRecord(request, identity), let begun = try? directory.record(id),
@@ -315,23 +312,27 @@ package final class UploadFinder {
     } catch { return UploadFinder.needsNoRecord(error) }
   }
 
-  private static func open(_ request: UploadRequest) throws(UploadError) -> SourceFile {
+  private static func open(_ request: UploadRequest) throws(UploadError) -> (SourceFile, FileIdentity) {
+    let file: SourceFile
     do throws(FileError) {
-      return try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
     } catch { throw .file(request.file, error) }
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
+    defer { space.deallocate() }
+    return (file, try file.identity(using: space, on: file.fileSystemKind))
   }
 
   /// An unfinished upload of the file to another event of the same server goes to the request's event: the options have changed since it
   /// began, or its directory's name, and nothing of it is sent again. While another process is working on it, it stays.
   /// - Parameter events: those for which the file is sent, too, whose uploads stay.
   package func redirect(_ request: UploadRequest, unlessTo events: [String]) {
-    guard let file = try? UploadFinder.open(request) else { return }
+    guard let (_, identity) = try? UploadFinder.open(request) else { return }
     func isOutdated(_ record: UploadRecord) -> Bool {
       record.destination.endpoint == request.endpoint && record.destination.event != request.event
         && record.unfinished != nil && !record.mayBeStored && !events.contains(record.destination.event)
         && (record.file.path == request.file || SourceFile.isMissing(record.file.path))
     }
-    for id in directory.begunRecords(of: request, file.identityByStatus) {
+    for id in directory.begunRecords(of: request, identity) {
       guard let found = try? directory.current(id), isOutdated(found),
         let search = try? RecordSearch.locked(directory, usesIndex: true),
         let kept = try? LockedRecord.reopen(id, in: directory), isOutdated(kept.record)

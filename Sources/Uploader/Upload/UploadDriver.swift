@@ -248,7 +248,9 @@ final class UploadDriver: Steppable {
           : "* no tus on this server; sending as multipart")
     case .warn(let warning):
       guard let source else { return }
-      shared.configuration.warnings?(composer.secrets.redacted(warning.text(of: source.file.path)))
+      var isNoted = false
+      if case .partsLeft(let uploads, isRecorded: false) = warning { isNoted = hooks.noteUndeleted(uploads) }
+      shared.configuration.warnings?(composer.secrets.redacted(warning.text(of: source.file.path, isNoted: isNoted)))
     case .wait(let until):
       slot.rest()
       activity = .waiting(untilMilliseconds: until)
@@ -554,6 +556,9 @@ struct DriverHooks {
   var onAnswer: (RedactedAnswer) -> Void = { _ in }
   /// The server has refused a form as too large, and tus is tried.
   var onFormTooLarge: () -> Void = {}
+  /// The server has not deleted these uploads, which nothing needs any more.
+  /// - Returns: whether a later run tries again.
+  var noteUndeleted: ([TargetURI]) -> Bool = { _ in false }
   /// Saves a change of the record on disk.
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }

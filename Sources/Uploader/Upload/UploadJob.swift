@@ -453,6 +453,11 @@ final class UploadJob: Steppable {
       try? record?.sync()
       onRetry($0)
     }
+    hooks.noteUndeleted = { uploads in
+      // Nobody else gets the credentials.
+      let uploads = uploads.filter { $0.origin == request.base.origin }
+      return !uploads.isEmpty && record?.directory.changeUndeleted { $0.add(uploads) } ?? false
+    }
     hooks.onFormTooLarge = { record?.directory.noteRefusedForm(request, length: file.size) }
     var policy = try shared.policy()
     policy.retries.endsAfterFullSend = request.judged != nil

@@ -70,7 +70,18 @@ enum Send {
           observer: observer)
       }
       removals?.run(cancellation)
+      deleteUndeleted(arguments.template, configuration, cancellation)
     }
     batch.endEarly()
+  }
+
+  /// At the end: nothing waits for it.
+  private static func deleteUndeleted(
+    _ request: UploadRequest, _ configuration: Configuration, _ cancellation: Cancellation
+  ) {
+    guard !cancellation.isCancelled, !cancellation.isFinishing, let path = configuration.stateDirectory,
+      let directory = try? StateDirectory(existing: path, warn: { _ in }), !directory.undeleted.urls.isEmpty
+    else { return }
+    Uploader(configuration).deleteUndeleted(in: directory, as: request, cancellation: cancellation)
   }
 }

@@ -138,11 +138,13 @@ enum MachineExamination {
 
   /// Looks for uploads to this server that nothing continues.
   private static func examineLeftovers(_ path: LocalPath?, of origin: String, _ findings: Findings) {
-    var (ids, count): ([String], Int) = ([], 0)
+    var (ids, count, undeleted): ([String], Int, Int) = ([], 0, 0)
     do throws(StateError) {
-      guard let path, let directory = try StateDirectory(
-        existing: path, warn: { findings.add(Finding(.stateDirectory, .warning($0, remedy: nil))) })
+      guard let path,
+        let directory = try StateDirectory(
+          existing: path, warn: { findings.add(Finding(.stateDirectory, .warning($0, remedy: nil))) })
       else { return }
+      undeleted = directory.undeleted.uploads(at: origin).count
       try directory.walk(.open) { record in
         guard record.hasPartOnServer, (try? TargetURI(record.destination.endpoint))?.origin == origin,
           record.phase == .failed || record.locateFile() == .gone
@@ -154,6 +156,7 @@ enum MachineExamination {
       // What is wrong with the directory has been said.
     }
     if count > 0 { findings.add(MachineChecks.leftovers(ids, of: count)) }
+    if undeleted > 0 { findings.add(MachineChecks.undeleted(undeleted)) }
   }
 
   /// A directory that does not exist is not created.
