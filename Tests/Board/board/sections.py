@@ -67,7 +67,7 @@ def run_memory(setting: Setting) -> Section:
 SHARES = {"ext4": (ARM64, 0.4), "vfat": (ARM64, 0.4), "f2fs": (ARMHF, 0.2)}
 """Which board has which file system, and its share of the cuts. Only the armhf kernel has F2FS."""
 PLOTS = {"deliveries": cuts.DELIVERIES, "removals": cuts.REMOVALS, "live": cuts.LIVE}
-QUICK_CUTS = 16
+QUICK_CUTS = 10
 """Of each file system and plot."""
 
 
