@@ -93,8 +93,8 @@ def test_what_others_fail_to_send_is_sent_over_the_first_one(server, send, file)
             raise ConnectionError
     server.stub.before = before
     result = send("--connections", "4", "--json").wait().check()
-    # After the second one, the server is left alone.
-    assert whole(server, file) and 1 <= len(refused) <= 2 and len(first) == 1
+    # After the second one, none is begun; all three can have begun before, once the kernel here has taken enough of the first one.
+    assert whole(server, file) and 1 <= len(refused) <= 3 and len(first) == 1
     assert "retry" not in [event["event"] for event in result.events]
 
 
