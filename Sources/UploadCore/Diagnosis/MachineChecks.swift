@@ -107,6 +107,6 @@ package enum MachineChecks {
       .leftovers,
       .warning(
         "the server has not deleted " + String(count) + (count == 1 ? " upload" : " uploads")
-          + " that nothing needs any more.", remedy: "The next send or watch to it tries again."))
+          + " that are no longer needed.", remedy: "The next send or watch to it tries again."))
   }
 }

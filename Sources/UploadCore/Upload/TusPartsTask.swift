@@ -442,9 +442,12 @@ struct TusPartsTask: Sendable {
       if case .fail = continuation, !verdict.provesEnd {
         _ = leaveTidying()
       } else {
-        // A server that ends none will not do it later.
-        if !verdict.provesEnd, ![404, 405, 410, 501].contains(answer.status) { undeleted.append(uploads[0]) }
-        removalFailures = 0
+        if verdict.provesEnd {
+          removalFailures = 0
+        } else if ![404, 405, 410, 501].contains(answer.status) {
+          // A later run may do better. The others are tried once each.
+          undeleted.append(uploads[0])
+        }
         remove(Array(uploads.dropFirst()), then: continuation)
       }
     case .unsupported, .growing, .ended, .hashing, .awaitingLent, .matching, .examiningFile, .whole, .sent, .failing:

@@ -334,7 +334,7 @@ extension UploadWarning {
       PrintableText.line(file.text)
         + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start."
     case .partsLeft(let targets, let isRecorded):
-      "The server has not deleted what nothing needs any more of " + PrintableText.line(file.text) + ": "
+      "The server has not deleted parts of " + PrintableText.line(file.text) + " that are no longer needed: "
         + PrintableText.line(targets[0].text) + (targets.count > 1 ? " and " + String(targets.count - 1) + " more" : "")
         + ". "
         + (isRecorded
