@@ -62,6 +62,8 @@ package enum Limits {
   package static let growingLag: Int64 = 4 << 20
   /// How many uploads there are at a time if recordings are sent while they are made.
   package static let growingJobs = 3
+  /// How fast any server copies what it joins, in bytes per millisecond (10 MB/s).
+  package static let joinedBytesPerMillisecond: Int64 = 10_000
   /// How often the request that ends an upload in parts is repeated.
   package static let abortRetries = 2
   /// How often a recording that grows is looked at, in milliseconds.

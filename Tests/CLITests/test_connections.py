@@ -208,3 +208,9 @@ def test_parts_that_stay_are_deleted_by_the_next_run(hive, send_by_tus, program,
     stub.set_faults()
     program.run("send", recording(name="next.wav"), *server, *(["--label", "Next"] if stub.recordings else []), env=PASSWORD).check()
     assert not [upload for upload in stub.uploads if upload.concat == "partial"] and not (program.state / "undeleted").exists()
+
+
+def test_a_server_has_the_time_to_copy_what_it_joins(hive, send_by_tus):
+    stub = hive("join/delay-answer=3")
+    send_by_tus(stub, "--connections", "4", "--set", "response-timeout=1s").wait().check()
+    assert [request.kind for request in stub.requests].count("join") == 1

@@ -1,7 +1,9 @@
 """Large recordings in chunks to a Nextcloud, on a disk and on an object store. What its responses mean: Transcripts/webdav/nextcloud.txt."""
 
+import os
+
 import pytest
-from nextcloud import PASSWORD, USER, File, NextcloudStub, Upload
+from nextcloud import PASSWORD, USER, File, NextcloudStub, Refusal, Upload
 from program import private, wait_until
 from records import only_record
 from watching import write
@@ -67,6 +69,36 @@ def test_chunks_arrive_and_are_joined(cloud, send, file):
     assert all(headers.get("Destination", "").endswith("/a.wav") for (method, path), headers in zip(
         cloud.requests, cloud.headers, strict=True) if method in ("MKCOL", "PUT", "MOVE"))
     assert "already delivered" in send(cloud).check().out
+
+
+def test_two_microphones_record_the_same_name_size_and_second(cloud, program, recording, login, tmp_path):
+    """The server says nothing of what it stores: the one that it refuses must not be removed here."""
+    cloud.hashes = False
+    files = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        files.append(recording(SIZE, name="a.wav", directory=tmp_path / name))
+        os.utime(files[-1], (1_750_000_000, 1_750_000_000))
+    result = program.run("send", *files, "--webdav", cloud.url + "{name}", *login, "-j", "2", "--after", "remove", "--trust-server",
+                         retries=5)
+    contents = [file.read_bytes() for file in files if file.exists()]
+    assert result.code == 11 and len(contents) == 1, result
+    assert [one.content for one in cloud.files.values()] != contents and not cloud.uploads
+
+
+@pytest.mark.parametrize("status", [503, 423])
+def test_what_is_replaced_can_look_like_what_replaces_it(cloud, send, file, status):
+    send(cloud).check()
+    good = cloud.files["a.wav"].content
+    cloud.files["a.wav"].content = bytes(len(good))
+    statuses = [status]
+
+    def before(request):
+        if request.command == "MOVE" and statuses:
+            raise Refusal(statuses.pop(), "Sabre\\DAV\\Exception", "not now")
+    cloud.before = before
+    send(cloud, "--again", "--overwrite").check()
+    assert arrived(cloud, file)
 
 
 @pytest.mark.parametrize("hashes", [True, False])

@@ -96,8 +96,8 @@ class _Handler(Handler):
         self.is_read = not int(self.headers["Content-Length"] or 0)
         stub.requests.append((self.command, unquote(self.path)))
         stub.headers.append(dict(self.headers))
-        stub.before(self)
         try:
+            stub.before(self)
             self._authenticate()
             status, fields, content = self._dispatch()
         except Refusal as refusal:

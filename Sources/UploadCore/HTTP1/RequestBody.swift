@@ -21,6 +21,8 @@ package struct RequestBody: Equatable, Sendable {
   package let footer: [UInt8]
   /// Whether what it contains becomes a part of a recording only with a later request, before which the file is examined.
   private let isJoinedLater: Bool
+  /// How much the server has to copy before it answers, in bytes.
+  package var joinedLength: Int64 = 0
   package private(set) var phase = Phase.header(sent: 0)
 
   package init(

@@ -31,7 +31,12 @@ struct ObjectStoreRefusal {
 
 extension Answer {
   /// What its status and content say, if it refuses a request for an object.
-  var objectRefusal: UploadError { ObjectStoreRefusal(self)?.error ?? refusal }
+  var objectRefusal: UploadError {
+    if status == 301, let region = fields.first("x-amz-bucket-region"), region.utf8.count <= Limits.regionLength {
+      return .refused(status: status, message: "the bucket is in the region " + region + ", which has another endpoint")
+    }
+    return ObjectStoreRefusal(self)?.error ?? refusal
+  }
 }
 
 extension [Field] {

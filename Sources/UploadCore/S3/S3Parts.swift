@@ -72,8 +72,12 @@ struct S3Parts: Sendable {
     guard let theirs = answer.fields.first(S3Parts.tokenField) else {
       return .object(size: length, sha256: sha256, .unknown)
     }
-    return .object(size: length, sha256: sha256, theirs == token && length == size ? .thisUpload : .somebodyElse)
+    let isOwn = S3Parts.process(theirs).elementsEqual(S3Parts.process(token)) && length == size
+    return .object(size: length, sha256: sha256, isOwn ? .thisUpload : .somebodyElse)
   }
+
+  /// What the tokens of one process have in common. A join that nobody heard of may be carried out while the recording is sent again.
+  private static func process(_ token: String) -> Substring.UTF8View { token.utf8.prefix { $0 != ASCII.hyphen } }
 
   func created(_ answer: Answer) throws(UploadError) -> TargetURI {
     guard answer.isSuccess else { throw answer.objectRefusal }
@@ -88,6 +92,7 @@ struct S3Parts: Sendable {
     switch answer.status {
     case 200: break
     case 404 where answer.isNoSuchUpload: return .gone
+    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 403, 405, 501:
       if case .signatureRefused = answer.objectRefusal { throw answer.objectRefusal }
       return .hidden
@@ -107,6 +112,7 @@ struct S3Parts: Sendable {
       }
       return .taken(tag: tag)
     case 404 where answer.isNoSuchUpload: return .gone
+    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 400 where answer.isOtherContent: return .damaged
     case 200..<300: throw .notFromServer(status: answer.status)
     default: throw answer.objectRefusal
@@ -124,6 +130,7 @@ struct S3Parts: Sendable {
       default: throw .notFromServer(status: 200)
       }
     case 404 where answer.isNoSuchUpload: return .gone
+    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 412: return .exists
     case 409: return .conflict
     case 501 where dialog.preventsReplacing:
@@ -182,6 +189,9 @@ struct AbortTask: Sendable {
 
 extension Answer {
   private var code: String? { S3Content.text(of: "Code", in: content) }
+
+  /// As from a proxy whose server restarts: the server has shown that it knows the upload.
+  fileprivate var isFromS3: Bool { code != nil }
 
   /// Whether the server does not know an upload. Some say that of its key.
   fileprivate var isNoSuchUpload: Bool { status == 404 && (code == "NoSuchUpload" || code == "NoSuchKey") }

@@ -135,6 +135,8 @@ struct PartsTask: Sendable {
   private var abortFailures = 0
   /// Why the server did not take the parts of an upload.
   private var refusal: UploadError?
+  /// Whether the server was asked to join the parts of this upload.
+  private var isJoinAsked = false
   /// Whether it had parts from this process, and has lost them, or did not join them.
   private(set) var hasLostRecording = false
   /// How much it got of a part when it did not know the upload any more, in bytes.
@@ -285,7 +287,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent, sentInVain) = (nil, [], 0)
+    (upload, lent, sentInVain, isJoinAsked) = (nil, [], 0, false)
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -334,7 +336,7 @@ struct PartsTask: Sendable {
 
   private mutating func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
-    if !isGone { pending.append(.warn(.partsLeft([location], isRecorded: error != nil))) }
+    if !isGone { pending.append(.warn(.partsLeft([location], error == nil ? .forgotten : .recorded))) }
     // Otherwise `cancel` can still end it.
     if upload != nil, isGone || error == nil { forget() }
     state = error.map { .failing($0) } ?? .looking
@@ -634,7 +636,10 @@ struct PartsTask: Sendable {
       pending.append(.save(.parts(parts)))
       sendNext()
       // It could happen endlessly.
-      if isSecond(.missing) { throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset)) }
+      if isSecond(.missing) {
+        hasLostRecording = parts.range(of: number, in: size).length > Limits.fullSendLength
+        throw .uploadLost
+      }
     }
   }
 
@@ -678,7 +683,11 @@ struct PartsTask: Sendable {
   private mutating func receiveCheck(_ answer: Answer, isLost: Bool) throws(UploadError) {
     let isComplete = parts.firstMissing(in: size) == nil
     switch try found(answer) {
-    case .object(_, _, .thisUpload) where isComplete || dialect.checksParts: state = .examining(isJoined: true)
+    case .object(_, _, .thisUpload) where dialect.checksParts: state = .examining(isJoined: true)
+    // Another file can have the same size and time. Only if the parts are gone, too, it was made of them.
+    case .object(_, _, .thisUpload) where isLost && isComplete && (isJoinAsked || !mayReplace):
+      state = .examining(isJoined: true)
+    case .object(_, _, .thisUpload) where !isLost: state = .verifying
     case .object where !mayReplace: abort(before: .objectExists(status: 412))
     case .object, .nothing:
       if isLost { try startOver() } else { state = verifyingOrJoining }
@@ -694,6 +703,7 @@ struct PartsTask: Sendable {
   }
 
   private mutating func receiveJoin(_ answer: Answer) throws(UploadError) {
+    isJoinAsked = true
     state = .checking(isLost: false)
     switch try dialect.joined(answer) {
     case .joined(let theirs): state = .confirming(sha256: theirs)
@@ -768,7 +778,7 @@ struct PartsTask: Sendable {
     switch state {
     case .aborting where !isTidying: abortFailures += 1
     case .aborting(let location, let error): leaveAborted(location, error, isGone: false)
-    case .joining: state = .checking(isLost: false)
+    case .joining: (isJoinAsked, state) = (true, .checking(isLost: false))
     case .digesting(isJoined: false): sendNext()
     // The recorder may have rewritten it.
     case .putting(let number, _) where parts.areGrowing: state = .hashing(number)

@@ -84,8 +84,9 @@ struct TusPartsTask: Sendable {
   private var pending: [TaskStep] = []
   /// How often the request that ends an upload has failed.
   private var removalFailures = 0
-  /// Uploads that nothing needs any more, and that the server has not ended.
+  /// Uploads that nothing needs any more, and that the server has not ended, or never will.
   private var undeleted: [TargetURI] = []
+  private var kept: [TargetURI] = []
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
 
@@ -212,7 +213,9 @@ struct TusPartsTask: Sendable {
       let metadata = try TusFields.metadata(plan.request.metadata)
       if !metadata.isEmpty { fields.append(Field("Upload-Metadata", metadata)) }
     } catch { throw .tus(error) }
-    var request = HTTPRequest(method: "POST", target: endpoint, fields: fields, body: RequestBody())
+    var body = RequestBody()
+    body.joinedLength = size
+    var request = HTTPRequest(method: "POST", target: endpoint, fields: fields, body: body)
     request.isRepeatable = plan.request.isForGigHive
     return request
   }
@@ -270,7 +273,7 @@ struct TusPartsTask: Sendable {
     removalFailures = 0
     if case .fail(let error) = continuation {
       // Otherwise the record forgets what `cancel` can still end.
-      pending.append(.warn(.partsLeft(uploads, isRecorded: true)))
+      pending.append(.warn(.partsLeft(uploads, .recorded)))
       state = .failing(error)
     } else {
       undeleted += uploads
@@ -285,10 +288,9 @@ struct TusPartsTask: Sendable {
       state = .removing(uploads, then: continuation)
       return
     }
-    if !undeleted.isEmpty {
-      pending.append(.warn(.partsLeft(undeleted, isRecorded: false)))
-      undeleted = []
-    }
+    if !undeleted.isEmpty { pending.append(.warn(.partsLeft(undeleted, .forgotten))) }
+    if !kept.isEmpty { pending.append(.warn(.partsLeft(kept, .kept))) }
+    (undeleted, kept) = ([], [])
     switch continuation {
     case .locate(let number):
       forget(number)
@@ -444,8 +446,10 @@ struct TusPartsTask: Sendable {
       } else {
         if verdict.provesEnd {
           removalFailures = 0
-        } else if ![404, 405, 410, 501].contains(answer.status) {
-          // A later run may do better. The others are tried once each.
+        } else if answer.status == 405 || answer.status == 501 {
+          kept.append(uploads[0])
+        } else if answer.status != 404, answer.status != 410 {
+          // The others are tried once each.
           undeleted.append(uploads[0])
         }
         remove(Array(uploads.dropFirst()), then: continuation)
@@ -549,14 +553,20 @@ struct TusPartsTask: Sendable {
       remove([], then: .leave)
     case .refused(method: "PATCH", status: 400) where Verdict.isInterruption(answer): throw .tus(.interrupted)
     case .unproved(let status): throw .notFromServer(status: status)
-    case .refused, .notSupported: throw answer.refusal
+    case .refused, .notSupported: throw refusal(answer)
     default: throw .tus(error)
     }
   }
 
+  /// The server has shown that it is one of tus, so that a page without its fields is somebody else's.
+  private func refusal(_ answer: Answer) -> UploadError {
+    let isStrange = !answer.fields.haveTusProof && (answer.isSuccess || [404, 405, 410].contains(answer.status))
+    return isStrange ? .notFromServer(status: answer.status) : answer.refusal
+  }
+
   private mutating func receiveJoin(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+    guard answer.fields.haveTusProof else { throw refusal(answer) }
     guard answer.isSuccess else {
-      guard answer.fields.haveTusProof else { throw answer.refusal }
       // It has not joined them.
       if !plan.request.isForGigHive { pending.append(.save(.notStored)) }
       state = .examiningFile

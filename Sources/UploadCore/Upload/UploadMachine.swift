@@ -798,8 +798,18 @@ package enum UploadAction: Equatable, Sendable {
 package enum UploadWarning: Equatable, Sendable {
   /// The file is not, or may not be, the one that was sent in part, and is sent again from the start.
   case otherFile
-  /// The server has not deleted what nothing needs any more: uploads at these URLs, at least one. `isRecorded`: whether the record has them.
-  case partsLeft([TargetURI], isRecorded: Bool)
+  /// The server has not deleted what nothing needs any more: uploads at these URLs, at least one.
+  case partsLeft([TargetURI], PartsFate)
+}
+
+/// What becomes of parts that the server has not deleted.
+package enum PartsFate: Equatable, Sendable {
+  /// The record has them: `cancel` tries again.
+  case recorded
+  /// Nobody knows them any more, unless they are noted elsewhere.
+  case forgotten
+  /// The server deletes none.
+  case kept
 }
 
 /// Whether the server may have the whole recording, although no response says so. Each is worse than the one before.

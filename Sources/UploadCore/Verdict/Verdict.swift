@@ -192,6 +192,8 @@ extension Answer {
     case 401, 403: .authenticate
     case 400 where S3Content.text(of: "Code", in: content) == "ExpiredToken": .authenticate
     case 307, 308: .redirect(to: location)
+    // An S3 bucket in another region.
+    case 301 where fields.first("x-amz-bucket-region") != nil: .none
     case 300..<400: .redirectAsGet(to: location)
     default: .none
     }

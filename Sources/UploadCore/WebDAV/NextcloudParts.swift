@@ -56,7 +56,9 @@ struct NextcloudParts: Sendable {
 
   func join(_ upload: TargetURI) -> HTTPRequest {
     let own = [destination, Field("Overwrite", mayReplace ? "T" : "F"), Field("OC-Total-Length", String(size))]
-    return HTTPRequest(method: "MOVE", target: upload.appending(".file"), fields: own + fields)
+    var body = RequestBody()
+    body.joinedLength = size
+    return HTTPRequest(method: "MOVE", target: upload.appending(".file"), fields: own + fields, body: body)
   }
 
   /// The server reads what it has stored.
@@ -87,7 +89,8 @@ struct NextcloudParts: Sendable {
     if place.isPublic, answer.status == 405, answer.davMessage != nil { return .hidden }
     guard let files = try files(in: answer) else { return .nothing }
     guard let file = files.first else { throw .notFromServer(status: 207) }
-    // The modification time is what this upload sets. That the upload is gone would prove nothing, because the server drops old ones.
+    // The modification time is what this upload sets, and others can. That the parts are gone would prove nothing alone, because the server drops
+    // old ones.
     let isOwn = file.size == size && file.modified == modified
     return .object(size: file.size, sha256: nil, isOwn ? .thisUpload : .unknown)
   }

@@ -333,15 +333,15 @@ extension UploadWarning {
     case .otherFile:
       PrintableText.line(file.text)
         + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start."
-    case .partsLeft(let targets, let isRecorded):
+    case .partsLeft(let targets, let fate):
       "The server has not deleted parts of " + PrintableText.line(file.text) + " that are no longer needed: "
         + PrintableText.line(targets[0].text) + (targets.count > 1 ? " and " + String(targets.count - 1) + " more" : "")
         + ". "
-        + (isRecorded
+        + (fate == .recorded
           ? "`gighive-upload cancel` with the ID of the upload tries again."
           : isNoted
             ? "The next `send` or `watch` to this server tries again."
-            : "It can stay there, and cost money, until a rule of the server deletes it.")
+            : "They can stay there, and cost money, until a rule of the server deletes them.")
     }
   }
 }

@@ -534,13 +534,20 @@ extension Transfer {
   }
 
   private var deadline: Int64 {
-    isAwaitingResponse ? clock.responseDeadline(sentAt: pipeline.current.sentAtMilliseconds) : clock.stallDeadline
+    isAwaitingResponse
+      ? clock.responseDeadline(sentAt: pipeline.current.sentAtMilliseconds, limit: responseMilliseconds)
+      : clock.stallDeadline
+  }
+
+  /// A server that copies what it joins has more time.
+  private var responseMilliseconds: Int64 {
+    clock.timeouts.responseMilliseconds + pipeline.current.body.joinedLength / Limits.joinedBytesPerMillisecond
   }
 
   func checkDeadline() -> TransferStep? {
     guard clock.now >= deadline else { return nil }
     if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
-    let limit = isAwaitingResponse ? clock.timeouts.responseMilliseconds : clock.timeouts.stallMilliseconds
+    let limit = isAwaitingResponse ? responseMilliseconds : clock.timeouts.stallMilliseconds
     let phase = isAwaitingResponse ? awaitingPhase : UploadPhase.sending
     return .interrupted(interruption(.timedOut(phase, peer: connection.peer, limitMilliseconds: limit)))
   }

@@ -34,8 +34,8 @@ struct TransferClock {
 
   var stallDeadline: Int64 { (lastAdvance ?? now) + timeouts.stallMilliseconds }
 
-  /// - Parameter sentAt: when the request's last byte was written; nil if it was not.
-  func responseDeadline(sentAt: Int64?) -> Int64 {
-    max(sentAt ?? 0, lastAdvance ?? now) + timeouts.responseMilliseconds
-  }
+  /// - Parameters:
+  ///   - sentAt: when the request's last byte was written; nil if it was not.
+  ///   - limit: in milliseconds.
+  func responseDeadline(sentAt: Int64?, limit: Int64) -> Int64 { max(sentAt ?? 0, lastAdvance ?? now) + limit }
 }

@@ -249,7 +249,7 @@ final class UploadDriver: Steppable {
     case .warn(let warning):
       guard let source else { return }
       var isNoted = false
-      if case .partsLeft(let uploads, isRecorded: false) = warning { isNoted = hooks.noteUndeleted(uploads) }
+      if case .partsLeft(let uploads, .forgotten) = warning { isNoted = hooks.noteUndeleted(uploads) }
       shared.configuration.warnings?(composer.secrets.redacted(warning.text(of: source.file.path, isNoted: isNoted)))
     case .wait(let until):
       slot.rest()

@@ -76,9 +76,9 @@ struct TranscriptRun {
         lines.append("= retry \(retry.failures)\(pause < 8 ? "" : " after \(pause) s"): " + text(retry.error))
       case .reportFallback(let other): lines.append(other == .tus ? "= over tus" : "= as a form")
       case .warn(.otherFile): lines.append("= another file")
-      case .warn(.partsLeft(let targets, let isRecorded)):
+      case .warn(.partsLeft(let targets, let fate)):
         let texts = targets.map { $0.text }.joined(separator: " ")
-        lines.append("= warn: parts left at \(texts)" + (isRecorded ? ", in the record" : ""))
+        lines.append("= warn: parts left at \(texts)" + (fate == .recorded ? ", in the record" : fate == .kept ? ", for good" : ""))
       case .wait(let until):
         if try takeEvent(&machine) { break }
         milliseconds = max(milliseconds, until)
