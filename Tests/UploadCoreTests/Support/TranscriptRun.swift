@@ -78,7 +78,9 @@ struct TranscriptRun {
       case .warn(.otherFile): lines.append("= another file")
       case .warn(.partsLeft(let targets, let fate)):
         let texts = targets.map { $0.text }.joined(separator: " ")
-        lines.append("= warn: parts left at \(texts)" + (fate == .recorded ? ", in the record" : fate == .kept ? ", for good" : ""))
+        lines.append(
+          "= warn: parts left at \(texts)" + (fate == .recorded ? ", in the record" : fate == .kept ? ", for good" : "")
+        )
       case .wait(let until):
         if try takeEvent(&machine) { break }
         milliseconds = max(milliseconds, until)
