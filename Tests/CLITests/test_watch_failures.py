@@ -274,6 +274,7 @@ def test_a_restart_leaves_set_aside_what_has_not_changed_and_a_person_can_resume
     # Other options may be what it needs.
     watching = watch(stub, "--field", "notes=n")
     has_sent(stub, 2)
+    watching.says("set aside until it changes", count=2)
     watching.stop()
     with open(file, "ab") as more:
         more.write(b"fixed")
