@@ -43,13 +43,14 @@ def xml(root: str, content: str) -> bytes:
 class S3Stub(Stub):
     """`objects` by path, with their fields; `uploads` by ID, each with its parts by number.
 
-    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `prevents`: whether it heeds If-None-Match.
+    `answers`: what the next PUTs get instead, as (status, code) or (status, code, more XML); `prevents`: whether it heeds If-None-Match;
+    `kept`: the IDs of uploads that it does not end.
     """
 
     def __init__(self, region: str = "us-east-1", clock: int = 0, token: str | None = None):
         self.region, self.clock, self.token = region, clock, token
         self.objects, self.requests, self.answers = {}, [], []
-        self.uploads, self.begun = {}, 0
+        self.uploads, self.begun, self.kept = {}, 0, set()
         self.before = lambda request: None
         """Called with each request, before anything is done about it."""
         self.prevents = True
@@ -173,6 +174,8 @@ class _Handler(Handler):
             self.stub.objects.pop(self.path, None)
             return self.reply(204)
         identity = query["uploadId"][0]
+        if identity in self.stub.kept:
+            return self.refuse(403, "AccessDenied")
         if not self.stub.uploads.pop(identity, None):
             return self.refuse(404, "NoSuchUpload")
         self.reply(204)

@@ -131,10 +131,15 @@ def test_an_upload_that_could_not_be_aborted_is_aborted_by_the_next_run(s3, put,
     write(file, SIZE + 1)
     s3.before = before
     assert "The next `send` or `watch` to this server tries again." in put().check().err
-    assert len(s3.uploads) == 1 and (program.state / "undeleted").read_text().count("uploadId=") == 1
+    undeleted = program.state / "undeleted"
+    assert len(s3.uploads) == 1 and undeleted.read_text().count("uploadId=") == 1
+    # What it refuses does not keep the others.
+    refused = f"{s3.url}/bucket/refused.wav?uploadId=refused\n"
+    s3.kept = {"refused"}
+    undeleted.write_text(refused + undeleted.read_text())
     s3.before = lambda request: None
     put(recording(name="next.wav")).check()
-    assert not s3.uploads and not (program.state / "undeleted").exists()
+    assert not s3.uploads and undeleted.read_text() == refused
 
 
 @pytest.mark.parametrize("status", [400, 403])

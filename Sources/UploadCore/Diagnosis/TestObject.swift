@@ -279,7 +279,6 @@ package final class TestObject {
           + "): each recording is one request, which starts over after an interruption.", remedy: nil)
       return end()
     }
-    add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does"))
     activity = .closing(chunks ?? place)
   }
 
@@ -305,16 +304,23 @@ package final class TestObject {
 
   /// - Parameter status: 0 without a response.
   private func receiveClosing(_ status: Int) {
-    if parts != nil {
-      if !(200..<300).contains(status), status != 404 {
-        warn(
-          .parts,
-          "the server does not end an upload in parts (" + (status > 0 ? String(status) : "no response")
-            + "): what cancelled uploads have sent stays there" + location + ".",
-          remedy: "Let the policy of these keys allow s3:AbortMultipartUpload there, or the bucket drop such uploads.")
-      } else if listsParts {
-        add(.parts, .ok("the server takes large recordings in parts"))
-      }
+    let hasEnded = (200..<300).contains(status) || status == 404
+    let response = status > 0 ? String(status) : "no response"
+    if chunks != nil, hasEnded {
+      add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does"))
+    } else if let chunks {
+      warn(
+        .chunks,
+        "the server does not delete the chunks of an upload (" + response + "). The directory of the test is still there: "
+          + secrets.line(ofURI: chunks.text) + ".", remedy: nil)
+    } else if !hasEnded {
+      warn(
+        .parts,
+        "the server does not end an upload in parts (" + response + "): what cancelled uploads have sent stays there"
+          + location + ".",
+        remedy: "Let the policy of these keys allow s3:AbortMultipartUpload there, or the bucket drop such uploads.")
+    } else if listsParts {
+      add(.parts, .ok("the server takes large recordings in parts"))
     }
     end()
   }

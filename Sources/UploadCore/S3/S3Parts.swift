@@ -81,6 +81,7 @@ struct S3Parts: Sendable {
 
   func created(_ answer: Answer) throws(UploadError) -> TargetURI {
     guard answer.isSuccess else { throw answer.objectRefusal }
+    if let error = answer.errorInContent { throw error.objectRefusal }
     guard answer.status == 200, S3Content.root(of: answer.content) == "InitiateMultipartUploadResult",
       let id = S3Content.text(of: "UploadId", in: answer.content),
       (1...Limits.partsIDLength).contains(id.utf8.count)
@@ -92,12 +93,15 @@ struct S3Parts: Sendable {
     switch answer.status {
     case 200: break
     case 404 where answer.isNoSuchUpload: return .gone
-    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 403, 405, 501:
-      if case .signatureRefused = answer.objectRefusal { throw answer.objectRefusal }
-      return .hidden
-    default: throw answer.objectRefusal
+      switch answer.partsRefusal {
+      case .refused: return .hidden
+      case let error: throw error
+      }
+    default: throw answer.partsRefusal
     }
+    // It lists more than it was asked for, and nobody can read the rest.
+    guard answer.content.count < Limits.replyLength else { return .hidden }
     guard let page = S3PartList(answer.content) else { throw .notFromServer(status: answer.status) }
     let parts = page.parts.map { ListedPart(number: $0.number, size: $0.size, tag: S3Parts.tag($0.etag)) }
     return .parts(parts, next: page.next)
@@ -112,33 +116,30 @@ struct S3Parts: Sendable {
       }
       return .taken(tag: tag)
     case 404 where answer.isNoSuchUpload: return .gone
-    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 400 where answer.isOtherContent: return .damaged
     case 200..<300: throw .notFromServer(status: answer.status)
-    default: throw answer.objectRefusal
+    default: throw answer.partsRefusal
     }
   }
 
   mutating func joined(_ answer: Answer) throws(UploadError) -> PartsDialect.Joined {
     switch answer.status {
     case 200:
-      switch S3Content.root(of: answer.content) {
-      case "CompleteMultipartUploadResult": return .joined(sha256: nil)
       // The head was sent before the server knew.
-      case "Error":
-        return try joined(Answer(status: answer.statusOfError, fields: answer.fields, content: answer.content))
-      default: throw .notFromServer(status: 200)
+      if let error = answer.errorInContent { return try joined(error) }
+      guard S3Content.root(of: answer.content) == "CompleteMultipartUploadResult" else {
+        throw .notFromServer(status: 200)
       }
+      return .joined(sha256: nil)
     case 404 where answer.isNoSuchUpload: return .gone
-    case 404 where !answer.isFromS3: throw .notFromServer(status: 404)
     case 412: return .exists
-    case 409: return .conflict
+    case 409: return .conflict(answer.objectRefusal)
     case 501 where dialog.preventsReplacing:
       dialog.forgetCondition()
       return .conditionUnknown
     case 400: return .partsRefused(answer.objectRefusal, isCertain: answer.isAboutParts)
     case 200..<300: throw .notFromServer(status: answer.status)
-    default: throw answer.objectRefusal
+    default: throw answer.partsRefusal
     }
   }
 
@@ -190,14 +191,22 @@ struct AbortTask: Sendable {
 extension Answer {
   private var code: String? { S3Content.text(of: "Code", in: content) }
 
-  /// As from a proxy whose server restarts: the server has shown that it knows the upload.
-  fileprivate var isFromS3: Bool { code != nil }
+  /// Why a request about an upload is refused. The server has shown that it knows the upload, so that a page without its content is somebody
+  /// else's, such as that of a proxy whose server restarts.
+  fileprivate var partsRefusal: UploadError {
+    code == nil && [404, 405, 410].contains(status) ? .notFromServer(status: status) : objectRefusal
+  }
+
+  /// The error in the content of a success.
+  fileprivate var errorInContent: Answer? {
+    guard S3Content.root(of: content) == "Error" else { return nil }
+    return Answer(status: statusOfError, fields: fields, content: content)
+  }
 
   /// Whether the server does not know an upload. Some say that of its key.
   fileprivate var isNoSuchUpload: Bool { status == 404 && (code == "NoSuchUpload" || code == "NoSuchKey") }
 
-  /// That of the error in the content, if its head was sent before.
-  fileprivate var statusOfError: Int {
+  private var statusOfError: Int {
     switch code {
     case "NoSuchUpload": 404
     case "PreconditionFailed": 412

@@ -49,7 +49,7 @@ enum PartsDialect: Sendable {
     /// Something has the object's name.
     case exists
     /// Another request was faster.
-    case conflict
+    case conflict(UploadError)
     /// It does not know the condition that nothing is replaced.
     case conditionUnknown
     /// It does not take the parts. `isCertain`: because of the parts.

@@ -710,14 +710,14 @@ struct PartsTask: Sendable {
     case .gone: state = .checking(isLost: true)
     // Whoever has been faster has made its object, or this upload has, and the response was lost.
     case .exists: if isSecond(.exists) { abort(before: .objectExists(status: 412)) }
-    case .conflict: abort(before: nil)
+    case .conflict(let error): sendAgain(after: error)
     case .conditionUnknown: break
     case .partsRefused(let error, let isCertain):
       if dialect.mayList, !isSecond(.parts) {
         state = dialect.joinsBlindly ? .verifying : .listing(after: 0)
       } else if isCertain {
         // Once, what the server has may have been damaged.
-        abort(before: refusal == error ? error : nil)
+        if refusal == error { abort(before: error) } else { sendAgain(after: error) }
         refusal = error
       } else {
         throw error
@@ -730,6 +730,12 @@ struct PartsTask: Sendable {
     }
   }
 
+  /// The server has said why it does not join them.
+  private mutating func sendAgain(after refusal: UploadError) {
+    pending.append(.warn(.notJoined(refusal)))
+    abort(before: nil)
+  }
+
   /// Whether the upload has been refused in this way before.
   private mutating func isSecond(_ refusal: Refusals) -> Bool { !(upload?.refusals.insert(refusal).inserted ?? true) }
 
@@ -737,7 +743,8 @@ struct PartsTask: Sendable {
     switch try found(answer) {
     case .object(let length, _, let owner):
       state = .checking(isLost: false)
-      guard length == size else { throw .sizeDiffers(sent: size, stored: length ?? 0) }
+      guard let length else { throw .unconfirmed(status: answer.status) }
+      guard length == size else { throw .sizeDiffers(sent: size, stored: length) }
       // Somebody else has replaced it since.
       if case .somebodyElse = owner { throw .objectExists(status: 200) }
       store(theirs: theirs)

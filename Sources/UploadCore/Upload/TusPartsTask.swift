@@ -85,8 +85,7 @@ struct TusPartsTask: Sendable {
   /// How often the request that ends an upload has failed.
   private var removalFailures = 0
   /// Uploads that nothing needs any more, and that the server has not ended, or never will.
-  private var undeleted: [TargetURI] = []
-  private var kept: [TargetURI] = []
+  private var left: [(upload: TargetURI, fate: PartsFate)] = []
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
 
@@ -276,7 +275,7 @@ struct TusPartsTask: Sendable {
       pending.append(.warn(.partsLeft(uploads, .recorded)))
       state = .failing(error)
     } else {
-      undeleted += uploads
+      left += uploads.map { ($0, .forgotten) }
       remove([], then: continuation)
     }
     return true
@@ -288,9 +287,11 @@ struct TusPartsTask: Sendable {
       state = .removing(uploads, then: continuation)
       return
     }
-    if !undeleted.isEmpty { pending.append(.warn(.partsLeft(undeleted, .forgotten))) }
-    if !kept.isEmpty { pending.append(.warn(.partsLeft(kept, .kept))) }
-    (undeleted, kept) = ([], [])
+    for fate in [PartsFate.forgotten, .kept] {
+      let uploads = left.filter { $0.fate == fate }.map { $0.upload }
+      if !uploads.isEmpty { pending.append(.warn(.partsLeft(uploads, fate))) }
+    }
+    left = []
     switch continuation {
     case .locate(let number):
       forget(number)
@@ -447,10 +448,10 @@ struct TusPartsTask: Sendable {
         if verdict.provesEnd {
           removalFailures = 0
         } else if answer.status == 405 || answer.status == 501 {
-          kept.append(uploads[0])
+          left.append((uploads[0], .kept))
         } else if answer.status != 404, answer.status != 410 {
           // The others are tried once each.
-          undeleted.append(uploads[0])
+          left.append((uploads[0], .forgotten))
         }
         remove(Array(uploads.dropFirst()), then: continuation)
       }
@@ -565,7 +566,11 @@ struct TusPartsTask: Sendable {
   }
 
   private mutating func receiveJoin(_ answer: Answer, from target: TargetURI) throws(UploadError) {
-    guard answer.fields.haveTusProof else { throw refusal(answer) }
+    guard answer.fields.haveTusProof else {
+      // Of a gateway behind which it may have joined them.
+      if answer.isSuccess, !plan.request.isForGigHive { throw .mayBeStored(.notFromServer(status: answer.status)) }
+      throw refusal(answer)
+    }
     guard answer.isSuccess else {
       // It has not joined them.
       if !plan.request.isForGigHive { pending.append(.save(.notStored)) }

@@ -800,6 +800,8 @@ package enum UploadWarning: Equatable, Sendable {
   case otherFile
   /// The server has not deleted what nothing needs any more: uploads at these URLs, at least one.
   case partsLeft([TargetURI], PartsFate)
+  /// The server does not join the parts of the recording, which is sent again.
+  case notJoined(UploadError)
 }
 
 /// What becomes of parts that the server has not deleted.

@@ -342,6 +342,9 @@ extension UploadWarning {
           : isNoted
             ? "The next `send` or `watch` to this server tries again."
             : "They can stay there, and cost money, until a rule of the server deletes them.")
+    case .notJoined(let error):
+      "The server does not join the parts of " + PrintableText.line(file.text) + ", which is sent again: "
+        + error.problemWithoutAdvice
     }
   }
 }

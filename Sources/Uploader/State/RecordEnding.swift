@@ -132,7 +132,7 @@ extension Uploader {
 }
 
 extension Uploader {
-  /// Tries again to delete what a server had not deleted of uploads that nothing needs any more. The first failure ends it until the next run.
+  /// Tries again to delete what a server had not deleted of uploads that nothing needs any more. What it refuses is tried again by the next run.
   /// - Parameters:
   ///   - directory: notes what is left.
   ///   - request: tells the server, and how it is asked.
@@ -142,7 +142,13 @@ extension Uploader {
       guard let purpose = UploadMachine.Purpose(ending: upload, as: request) else { continue }
       do throws(CancelDeleteError) {
         _ = try run(purpose, origin: origin, isPatient: false, cancellation: cancellation, onRetry: { _, _ in })
-      } catch { return }
+      } catch {
+        // Who refuses one may delete another. A wrong password is not tried again and again: some servers lock the account.
+        guard case .refused(let status, _) = error.error, status != 401, !RetryPolicy.isTransient(status: status) else {
+          return
+        }
+        continue
+      }
       _ = directory.changeUndeleted { $0.remove(upload) }
     }
   }

@@ -3,15 +3,15 @@ import UploadCore
 
 /// The test object of a diagnosis, without a network. Tests/CLITests/test_doctor_objects.py has the servers.
 struct TestObjectTests {
-  private enum Server { case s3, webDAV, put }
+  private enum Server { case s3, webDAV, nextcloud, put }
 
   /// What becomes of a test, given the results of its requests in order: its requests, and its findings as words.
   private func play(
     _ server: Server, interruptBefore: Int? = nil, _ results: [ProbeResult]
   ) throws -> (steps: [String], findings: [String]) {
-    let target = try TargetURI("https://hive/a/b/object")
+    let target = try TargetURI("https://hive/" + (server == .nextcloud ? "remote.php/dav/files/dj/object" : "a/b/object"))
     let test = TestObject(
-      at: target, region: server == .s3 ? "here" : nil, isForWebDAV: server == .webDAV, id: "01234567", Secrets())
+      at: target, region: server == .s3 ? "here" : nil, isForWebDAV: [.webDAV, .nextcloud].contains(server), id: "01234567", Secrets())
     var steps: [String] = []
     var results = results[...]
     while true {
@@ -44,6 +44,14 @@ struct TestObjectTests {
   @Test func aRemovalWithoutAResponseIsALeftover() throws {
     let run = try play(.put, [answered(404), answered(201), answered(200), lost])
     #expect(run.findings == ["test-object ok", "removal warning"])
+  }
+
+  @Test(arguments: [204: "ok", 404: "ok", 403: "warning"])
+  func aDirectoryOfChunksThatStaysIsNamed(status: Int, _ result: String) throws {
+    let run = try play(
+      .nextcloud, [answered(201), answered(201), answered(200), answered(201), answered(status), answered(204)])
+    #expect(run.steps == ["PUT", "MOVE", "HEAD", "MKCOL", "DELETE", "DELETE"])
+    #expect(run.findings == ["test-object ok", "chunks " + result, "removal ok"])
   }
 
   @Test func aDirectoryIsLookedForUpToTheRoot() throws {

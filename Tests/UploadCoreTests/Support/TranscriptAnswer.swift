@@ -170,6 +170,7 @@ struct TranscriptAnswer {
     case "$page": return GigHive.page
     case "$begun": return "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
     case "$joined": return "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
+    case "$long-list": return "<ListPartsResult>" + String(repeating: " ", count: Limits.replyLength)
     case "$no-such-upload": return "<Error><Code>NoSuchUpload</Code></Error>"
     case "$drop": return sabre("MethodNotAllowed", "Only PUT, MKCOL and MOVE are allowed on files drop")
     case "$missing": return sabre("NotFound", "File with name //set.wav could not be located")

@@ -81,6 +81,7 @@ struct TranscriptRun {
         lines.append(
           "= warn: parts left at \(texts)" + (fate == .recorded ? ", in the record" : fate == .kept ? ", for good" : "")
         )
+      case .warn(.notJoined(let error)): lines.append("= warn: not joined: " + text(error))
       case .wait(let until):
         if try takeEvent(&machine) { break }
         milliseconds = max(milliseconds, until)
