@@ -21,16 +21,20 @@ package struct RequestBody: Equatable, Sendable {
   package let footer: [UInt8]
   /// Whether what it contains becomes a part of a recording only with a later request, before which the file is examined.
   private let isJoinedLater: Bool
+  /// Of a file that may be written while it is sent: where the range begins whose SHA-256 the response is compared with (``SentRun``), in
+  /// bytes; nil if that is of no use.
+  package let digestedFrom: Int64?
   /// How much the server has to copy before it answers, in bytes.
   package var joinedLength: Int64 = 0
   package private(set) var phase = Phase.header(sent: 0)
 
   package init(
     header: [UInt8] = [], fileOffset: Int64 = 0, fileLength: Int64 = 0, footer: [UInt8] = [],
-    isJoinedLater: Bool = false
+    isJoinedLater: Bool = false, digestedFrom: Int64? = nil
   ) {
     self.header = header
     self.isJoinedLater = isJoinedLater
+    self.digestedFrom = digestedFrom
     self.fileOffset = fileOffset
     self.fileLength = fileLength
     self.footer = footer

@@ -88,6 +88,9 @@ package struct UploadedParts: Equatable, Sendable {
     text.utf8.count == 64 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil }
   }
 
+  /// That of no part: nothing shows what the server has of it.
+  package static let unprovedSHA256 = String(repeating: "0", count: 64)
+
   /// More than any recording has, in bytes.
   package static let unknownSize = Int64.max / 2
 

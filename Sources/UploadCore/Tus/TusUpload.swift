@@ -86,11 +86,14 @@ package struct TusUpload: Sendable {
     var partOffset: Int64?
     /// Whether the whole recording is sent in order while it grows, so that its length is not known yet.
     var isGrowing = false
+    /// ``RequestBody/digestedFrom``
+    var digestedFrom: Int64?
 
     /// - Parameter offset: in the upload, in bytes.
     func body(from offset: Int64, length: Int64) -> RequestBody {
       RequestBody(
-        fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil || isGrowing)
+        fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil || isGrowing,
+        digestedFrom: digestedFrom)
     }
   }
 
@@ -180,6 +183,15 @@ package struct TusUpload: Sendable {
     plan.length = end
   }
 
+  /// The file may be written while it is sent from now on (``RequestBody/digestedFrom``).
+  mutating func digest(from offset: Int64) { plan.digestedFrom = offset }
+
+  /// Where the next request begins in the file, in bytes, if nothing has to be asked before.
+  var nextOffset: Int64? {
+    guard case .sending(_, _, let next) = state else { return nil }
+    return (plan.partOffset ?? 0) + next
+  }
+
   /// The upload's URL, once it is created.
   package var location: TargetURI? {
     switch state {
@@ -190,6 +202,8 @@ package struct TusUpload: Sendable {
       location
     }
   }
+
+  var isComplete: Bool { if case .complete = state { true } else { false } }
 
   /// The number of bytes that the server is known to have.
   package var confirmed: Int64 {

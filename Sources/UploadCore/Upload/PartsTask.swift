@@ -139,6 +139,8 @@ struct PartsTask: Sendable {
   private var isJoinAsked = false
   /// Whether it had parts from this process, and has lost them, or did not join them.
   private(set) var hasLostRecording = false
+  /// The part that was sent without a response while the recording grew, if the server does not check what it gets.
+  private var unanswered: (number: Int, sha256: String)?
   /// How much it got of a part when it did not know the upload any more, in bytes.
   private var sentInVain: Int64 = 0
 
@@ -272,7 +274,9 @@ struct PartsTask: Sendable {
     case .listing(let number): return .ask(dialect.list(of: location, after: number))
     case .putting(let number, let sha256):
       let (offset, length) = parts.range(of: number, in: size)
-      let content = RequestBody(fileOffset: offset, fileLength: length, isJoinedLater: parts.areGrowing)
+      let content = RequestBody(
+        fileOffset: offset, fileLength: length, isJoinedLater: parts.areGrowing,
+        digestedFrom: isGrowing && !dialect.checksParts ? offset : nil)
       return .ask(dialect.part(number, of: location, content: content, sha256: sha256))
     case .joining: return .ask(dialect.join(parts, of: location))
     default: return .ask(dialect.list(of: location, after: 0))
@@ -287,7 +291,7 @@ struct PartsTask: Sendable {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent, sentInVain, isJoinAsked) = (nil, [], 0, false)
+    (upload, lent, sentInVain, isJoinAsked, unanswered) = (nil, [], 0, false, nil)
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       pending.append(.save(.created(location: location.text, expires: nil)))
@@ -455,7 +459,10 @@ struct PartsTask: Sendable {
   mutating func hashed(_ result: HashResult) throws(UploadError) {
     switch (state, result) {
     case (.hashing(let number), .range(let checksum, _)):
-      state = .putting(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
+      let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+      // The former content may arrive late, and replace this one.
+      if let unanswered, unanswered.number == number, unanswered.sha256 != sha256 { return abort(before: nil) }
+      state = .putting(number, sha256: sha256)
     case (.matching(let number, let isJoined), .range(let checksum, _)):
       let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
       if isJoined, !isSame { return leaveOther(isJoined: true) }
@@ -666,6 +673,8 @@ struct PartsTask: Sendable {
 
   private mutating func receivePart(_ answer: Answer, _ number: Int, sha256: String) throws(UploadError) {
     switch try dialect.taken(answer) {
+    // The recorder has written it in between.
+    case .taken where answer.run?.sha256 ?? sha256 != sha256: state = .hashing(number)
     case .taken(let tag):
       parts.set(tag, of: number, sha256: sha256)
       pending.append(.save(.parts(parts)))
@@ -788,7 +797,9 @@ struct PartsTask: Sendable {
     case .joining: (isJoinAsked, state) = (true, .checking(isLost: false))
     case .digesting(isJoined: false): sendNext()
     // The recorder may have rewritten it.
-    case .putting(let number, _) where parts.areGrowing: state = .hashing(number)
+    case .putting(let number, let sha256) where parts.areGrowing:
+      if !dialect.checksParts { unanswered = (number, sha256) }
+      state = .hashing(number)
     // It is delivered, and may be too large to be read in the server's time.
     case .proving: finish(theirs: nil)
     case .looking, .comparing, .making, .creating, .unsupported, .listing, .examining, .hashing, .putting,

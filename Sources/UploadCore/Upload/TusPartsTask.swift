@@ -72,6 +72,10 @@ struct TusPartsTask: Sendable {
   private var part: TusUpload?
   /// Its number; that of the last part in it if they are sent in order.
   private var partNumber = 0
+  /// Its SHA-256 when this process began to send it.
+  private var partSHA256 = ""
+  /// What was read of the part in order to send it, if nothing shows that this is what was hashed.
+  private var run: SentRun?
   /// Whether the parts that were sent while the recording grew have been compared with it.
   private var areMatched: Bool
   /// The file's status time when all of them were compared once more, because it had changed.
@@ -181,6 +185,7 @@ struct TusPartsTask: Sendable {
       return .ask(TusUpload.head(of: location))
     case .hashing(let number), .matching(let number):
       let (offset, length) = parts.range(of: number, in: size)
+      if let run { return .hash(.rangeAsSent(offset: offset, length: length, run)) }
       return .hash(.range(.sha256, offset: offset, length: length))
     case .sending: return try part?.nextOfPart() ?? .await
     case .awaitingLent: return .awaitLent
@@ -330,6 +335,7 @@ struct TusPartsTask: Sendable {
   // MARK: Hashes
 
   mutating func hashed(_ result: HashResult) throws(UploadError) {
+    if case .rangeAsSent(let checksum, let isAsSent) = result { return try hashed(checksum, isAsSent: isAsSent) }
     guard case .range(let checksum, let changed) = result else { return }
     switch state {
     case .hashing(let number): try send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
@@ -352,14 +358,51 @@ struct TusPartsTask: Sendable {
     }
   }
 
+  /// The part once more, to find out whether what was sent of it is what it has.
+  private mutating func hashed(_ checksum: String, isAsSent: Bool) throws(UploadError) {
+    guard case .hashing(let number) = state else { return }
+    run = nil
+    guard isAsSent else { return sendAgain(number) }
+    let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+    if part?.isComplete ?? false, self.sha256(of: number) == sha256 {
+      take(number, sha256: sha256)
+    } else {
+      try send(number, sha256: sha256)
+    }
+  }
+
+  /// The server may have something else than the recording.
+  private mutating func sendAgain(_ number: Int) {
+    run = nil
+    remove(location(of: number).map { [$0] } ?? [], then: parts.areInOrder ? .leave : .send(number))
+  }
+
+  private mutating func take(_ number: Int, sha256: String) {
+    parts.set(part?.tag, of: number, sha256: sha256)
+    pending.append(.save(.parts(parts)))
+    sendNext()
+  }
+
+  /// Until it is whole, nothing shows what the server has of a part of a recording that grows, except to this process.
+  private mutating func noteBeginning(_ tag: String, of number: Int) {
+    let isProved = parts.areInOrder || !plan.isGrowing
+    parts.set(tag, of: number, sha256: isProved ? partSHA256 : UploadedParts.unprovedSHA256, isWhole: false)
+    pending.append(.save(.parts(parts)))
+  }
+
+  private func sha256(of number: Int) -> String? {
+    let isOwn = part != nil && number == partNumber && part?.location == location(of: number)
+    return isOwn && !parts.areInOrder ? partSHA256 : parts.sha256(of: number)
+  }
+
   private mutating func send(_ number: Int, sha256: String) throws(UploadError) {
     if parts.areInOrder { return try sendInOrder(number, sha256: sha256) }
     let location = location(of: number)
-    if let location, parts.sha256(of: number) != sha256 {
-      // The recorder has rewritten what was sent.
-      return remove([location], then: .send(number))
-    }
+    // The recorder has rewritten what was sent, or may have done so.
+    if location != nil, self.sha256(of: number) != sha256 { return sendAgain(number) }
     if location == nil || part?.location != location { part = upload(of: number, at: location) }
+    partSHA256 = sha256
+    if plan.isGrowing { part?.digest(from: parts.range(of: number, in: size).offset) }
     partNumber = number
     state = .sending(number, sha256: sha256)
   }
@@ -376,11 +419,9 @@ struct TusPartsTask: Sendable {
       } catch { throw .tus(error) }
     }
     part?.grow(to: offset + length)
-    partNumber = number
-    if location != nil, parts.tag(of: number) == nil {
-      parts.set(parts.tag(of: 1), of: number, sha256: sha256, isWhole: false)
-      pending.append(.save(.parts(parts)))
-    }
+    if plan.isGrowing { part?.digest(from: offset) }
+    (partNumber, partSHA256) = (number, sha256)
+    if let tag = parts.tag(of: 1), parts.tag(of: number) == nil { noteBeginning(tag, of: number) }
     state = .sending(number, sha256: sha256)
   }
 
@@ -509,6 +550,7 @@ struct TusPartsTask: Sendable {
   ) throws(UploadError) {
     guard var part else { return }
     let wasNew = part.location == nil
+    run = answer.run ?? run
     do throws(TusError) {
       defer { self.part = part }
       try part.receive(answer, from: target)
@@ -520,12 +562,15 @@ struct TusPartsTask: Sendable {
     }
     switch part.state {
     case .complete:
-      parts.set(tag, of: number, sha256: sha256)
-      pending.append(.save(.parts(parts)))
-      sendNext()
+      let range = parts.range(of: number, in: size)
+      if let run, run.offset == range.offset, run.length == range.length {
+        self.run = nil
+        guard run.sha256 == sha256 else { return sendAgain(number) }
+      }
+      if run == nil { take(number, sha256: sha256) } else { state = .hashing(number) }
     case .gone where parts.areInOrder: try beginAnew()
     case .gone:
-      self.part = nil
+      (self.part, run) = (nil, nil)
       forget(number)
       state = .hashing(number)
       // It could happen endlessly.
@@ -533,15 +578,15 @@ struct TusPartsTask: Sendable {
     // The server has lost some of it.
     case .sending(_, let confirmed, _) where parts.areInOrder && confirmed < parts.total(in: size): try beginAnew()
     default:
+      if let run, let next = part.nextOffset, next != run.end { state = .hashing(number) }
       guard let tag, tag != parts.tag(of: number) else { return }
-      parts.set(tag, of: number, sha256: sha256, isWhole: false)
-      pending.append(.save(.parts(parts)))
+      noteBeginning(tag, of: number)
     }
   }
 
   /// The server has lost what was sent in order.
   private mutating func beginAnew() throws(UploadError) {
-    part = nil
+    (part, run) = (nil, nil)
     leave()
     state = .hashing(1)
     throw .uploadLost
@@ -598,6 +643,7 @@ struct TusPartsTask: Sendable {
     switch state {
     case .sending(let number, _):
       part?.interrupted(interruption)
+      run = interruption.run ?? run
       // The recorder may have rewritten it.
       state = .hashing(number)
     case .joining where !plan.request.isForGigHive:

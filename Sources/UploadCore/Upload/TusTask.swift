@@ -355,7 +355,7 @@ struct TusTask: Sendable {
       case .startOver, .proceed, nil: break
       }
     // Of a state that an answer has ended in the meantime.
-    case (_, .wholeFile), (_, .wholeFileAgain), (_, .beginning), (_, .range): break
+    case (_, .wholeFile), (_, .wholeFileAgain), (_, .beginning), (_, .range), (_, .rangeAsSent): break
     }
   }
 

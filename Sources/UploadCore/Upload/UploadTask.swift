@@ -294,9 +294,7 @@ enum UploadTask: Sendable {
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.put, .range),
-      (.put, .wholeFileAgain), (.webDAV, _), (.errand, _):
-      break
+    case (.multipart, _), (.put, _), (.webDAV, _), (.errand, _): break
     }
   }
 
@@ -476,6 +474,8 @@ package struct Interruption: Equatable, Sendable {
   /// drops does not do that.
   package let cutAfterMilliseconds: Int64?
   package let staleness: Staleness
+  /// As ``Answer/run``.
+  package let run: SentRun?
 
   /// Whether the server may have closed the connection before the request arrived.
   package enum Staleness: Equatable, Sendable {
@@ -496,13 +496,14 @@ package struct Interruption: Equatable, Sendable {
 
   package init(
     _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, cutAfterMilliseconds: Int64? = nil,
-    staleness: Staleness = .fresh
+    staleness: Staleness = .fresh, run: SentRun? = nil
   ) {
     self.error = error
     self.sent = sent
     self.arrived = arrived
     self.cutAfterMilliseconds = cutAfterMilliseconds
     self.staleness = staleness
+    self.run = run
   }
 
   /// - Parameter answer: what refused the oldest request.
@@ -510,8 +511,24 @@ package struct Interruption: Equatable, Sendable {
     // Other refusals do not mean that it took too long.
     let isTimeout = answer.status == 408 || answer.status >= 500
     self.init(
-      error, sent: answer.sent, cutAfterMilliseconds: isTimeout ? answer.cutAfterMilliseconds : nil)
+      error, sent: answer.sent, cutAfterMilliseconds: isTimeout ? answer.cutAfterMilliseconds : nil, run: answer.run)
   }
+}
+
+/// What was read of a file in order to send it, without a gap. The server has all or the beginning of it.
+package struct SentRun: Equatable, Sendable {
+  /// Where it begins in the file, in bytes.
+  package let offset: Int64
+  /// In bytes.
+  package let length: Int64
+  /// In lower-case hexadecimal digits.
+  package let sha256: String
+
+  package init(offset: Int64, length: Int64, sha256: String) {
+    (self.offset, self.length, self.sha256) = (offset, length, sha256)
+  }
+
+  package var end: Int64 { offset + length }
 }
 
 /// A part of the file to be hashed.
@@ -520,6 +537,8 @@ package enum HashRange: Equatable, Sendable {
   case wholeFile
   /// A checksum of one range, in bytes.
   case range(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
+  /// SHA-256 of one range, in bytes, and of what was sent of it.
+  case rangeAsSent(offset: Int64, length: Int64, SentRun)
   /// SHA-256 of the first bytes, which an earlier process has sent. They count for the whole file's.
   case beginning(length: Int64)
   /// SHA-256 of the whole file as it is now, and of what was sent, while the end of the file is held back.
@@ -534,6 +553,8 @@ package enum HashResult: Equatable, Sendable {
   case beginning(sha256: String, isStable: Bool = true)
   /// In Base64. `changed`: the status time of the file, if that is another one than when it was opened.
   case range(checksum: String, changed: StatusTime? = nil)
+  /// In Base64. `isAsSent`: whether the file has what was sent.
+  case rangeAsSent(checksum: String, isAsSent: Bool)
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change in the meantime.
   case wholeFileAgain(sent: String, now: String, isStable: Bool)
 }

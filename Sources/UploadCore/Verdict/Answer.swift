@@ -12,10 +12,12 @@ package struct Answer: Equatable, Sendable {
   package let cutAfterMilliseconds: Int64?
   /// When it arrived, in seconds since 1970 by this machine's clock.
   package let receivedAtSeconds: Int64
+  /// What was read to be sent with the request; nil if nobody asked for it (``RequestBody/digestedFrom``).
+  package let run: SentRun?
 
   package init(
     status: Int, fields: [Field] = [], content: [UInt8] = [], sent: ContentSent = .whole, afterMilliseconds: Int64 = 0,
-    cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0
+    cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0, run: SentRun? = nil
   ) {
     self.status = status
     self.fields = fields
@@ -24,6 +26,7 @@ package struct Answer: Equatable, Sendable {
     self.afterMilliseconds = afterMilliseconds
     self.cutAfterMilliseconds = cutAfterMilliseconds
     self.receivedAtSeconds = receivedAtSeconds
+    self.run = run
   }
 
   /// 200 to 299.

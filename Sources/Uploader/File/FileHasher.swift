@@ -8,6 +8,7 @@ final class FileHasher: Steppable {
     case wholeFile(FileDigest)
     case beginning(FileDigest)
     case range(Digest)
+    case rangeAsSent(Digest, Digest, SentRun)
     /// A second digest of the file as it is now, to compare with that of what was sent.
     case wholeFileAgain(Digest, of: FileDigest)
   }
@@ -46,6 +47,10 @@ final class FileHasher: Steppable {
     case .range(let algorithm, let start, let length):
       let digest = if let ahead { ahead.digest } else { try Digest(algorithm) }
       purpose = .range(digest)
+      offset = start
+      end = start + length
+    case .rangeAsSent(let start, let length, let run):
+      purpose = .rangeAsSent(try Digest(.sha256), try Digest(.sha256), run)
       offset = start
       end = start + length
     case .wholeFileAgain:
@@ -88,6 +93,10 @@ final class FileHasher: Steppable {
     // The source's own digest has these bytes already, and ignores them.
     case .wholeFile(let digest), .beginning(let digest): digest.update(bytes, at: offset)
     case .range(let digest), .wholeFileAgain(let digest, _): digest.update(bytes)
+    case .rangeAsSent(let digest, let sent, let run):
+      digest.update(bytes)
+      let overlap = max(run.offset, offset)..<max(run.offset, offset, min(run.end, offset + Int64(count)))
+      sent.update(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(Int(overlap.lowerBound - offset)).prefix(overlap.count)))
     }
     hasRead = true
     offset += Int64(count)
@@ -98,6 +107,7 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFileAgain: if hasRead { isStable = try source.isStable() }
     case .wholeFile, .beginning: if hasRead { isStable = try source.isUnchanged() }
+    case .rangeAsSent: break
     case .range: if try source.hasStatusChanged() { changed = try source.statusTimeNow() }
     }
   }
@@ -108,6 +118,8 @@ final class FileHasher: Steppable {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
     case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
     case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()), changed: changed)
+    case .rangeAsSent(let digest, let sent, let run):
+      .rangeAsSent(checksum: Base64.encode(try digest.finish()), isAsSent: try sent.finishInHex() == run.sha256)
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }
@@ -254,17 +266,20 @@ final class Digest {
   func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
 }
 
-/// The SHA-256 of a file. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
+/// The SHA-256 of a file from an offset. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
 /// in order, and ignores bytes that do not come next.
 final class FileDigest {
   private let digest: Digest
   /// The end of the bytes submitted so far, digested or not, as an offset in the file.
-  private(set) var position: Int64 = 0
+  private(set) var position: Int64
   private var result: String?
   /// The thread that may still be digesting its bytes.
   private var thread: HashThread?
 
-  init() throws(UploadError) { digest = try Digest(.sha256) }
+  init(from offset: Int64 = 0) throws(UploadError) {
+    digest = try Digest(.sha256)
+    position = offset
+  }
 
   deinit { thread?.wait() }
 

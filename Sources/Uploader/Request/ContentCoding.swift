@@ -34,7 +34,7 @@ extension Answer {
   /// - Throws: if there is not enough memory.
   init(
     decoding response: Response, sent: ContentSent = .whole, afterMilliseconds milliseconds: Int64 = 0,
-    cutAfterMilliseconds: Int64? = nil, _ composer: inout RequestComposer, tell: ((String) -> Void)?
+    cutAfterMilliseconds: Int64? = nil, run: SentRun? = nil, _ composer: inout RequestComposer, tell: ((String) -> Void)?
   ) throws(UploadError) {
     var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
     let json = try? JSONReader.read(content)
@@ -46,6 +46,6 @@ extension Answer {
     self.init(
       status: response.status, fields: response.head.fields, content: content, sent: sent,
       afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfterMilliseconds,
-      receivedAtSeconds: shim_unix_seconds())
+      receivedAtSeconds: shim_unix_seconds(), run: run)
   }
 }

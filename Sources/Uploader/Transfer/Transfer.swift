@@ -58,7 +58,9 @@ final class Transfer {
     self.buffers = buffers
     clock = TransferClock(timeouts)
     self.rateShare = rateShare
-    buffers.clear(digestedLength: source?.digest == nil ? 0 : request.body.fileLength)
+    // What grows is not worth a thread.
+    let isDigested = source?.digest != nil && request.body.digestedFrom == nil
+    buffers.clear(digestedLength: isDigested ? request.body.fileLength : 0)
   }
 
   deinit { rateShare?.rest() }
@@ -101,8 +103,12 @@ final class Transfer {
       error, sent: pipeline.sent(offered: counts.offered), arrived: pipeline.arrived(acknowledged: arrived),
       cutAfterMilliseconds: wasEnded(by: error) ? cutAfterMilliseconds : nil,
       staleness: pipeline.staleness(
-        isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly, isStray: isStray))
+        isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly, isStray: isStray),
+      run: sentRun)
   }
+
+  /// What was read to be sent, if it is compared.
+  var sentRun: SentRun? { pipeline.current.body.digestedFrom == nil ? nil : source?.sentRun }
 
   /// How long the oldest request has been sent, if its content is still moving; nil if it is not.
   var cutAfterMilliseconds: Int64? {

@@ -9,8 +9,10 @@ extension UploadError {
 /// The file whose ranges are request bodies, with its digest and its observed changes.
 final class TransferSource {
   let file: SourceFile
-  /// Gets every byte of the file. Bytes before a range are read while the connection is blocked.
-  let digest: FileDigest?
+  /// Gets every byte of the file. Bytes before a range are read while the connection is blocked. While the file grows, it gets what is sent.
+  private(set) var digest: FileDigest?
+  /// Where ``sentRun`` begins.
+  private var runStart: Int64?
   /// Whether sendfile(2) turned out not to work with this connection or file system.
   var mustBeRead = false
   /// Whether the digest has every byte read for sending since the file was last seen unchanged. Of bytes that are sent again, it has what
@@ -58,6 +60,21 @@ final class TransferSource {
     do throws(FileError) { return try file.read(into: space, at: offset) } catch { throw .file(file.path, error) }
   }
 
+  // MARK: What is sent while the file grows
+
+  /// Call it before this content is sent.
+  func beginRun(_ body: RequestBody) throws(UploadError) {
+    guard let earliest = body.digestedFrom else { return }
+    if let runStart, runStart >= earliest, digest?.position == body.fileOffset { return }
+    (digest, runStart) = (try FileDigest(from: body.fileOffset), body.fileOffset)
+  }
+
+  /// What was read to be sent; nil if ``beginRun(_:)`` was not called.
+  var sentRun: SentRun? {
+    guard let runStart, let digest, let sha256 = try? digest.soFar() else { return nil }
+    return SentRun(offset: runStart, length: digest.position - runStart, sha256: sha256)
+  }
+
   // MARK: Time
 
   /// Call it before something that may wait for the disk.
@@ -96,7 +113,7 @@ final class TransferSource {
   /// What of the file was sent, from its start; nil if that is not known. Bytes that another process has sent are read again, and must not
   /// have changed by then.
   var sentPart: SentPart? {
-    guard let digest, digest.position > 0 else { return nil }
+    guard let digest, digest.position > 0, !file.isGrowing else { return nil }
     do throws(UploadError) {
       guard try !hasStatusChanged() || isDigested else { return nil }
       return SentPart(length: digest.position, sha256: try digest.soFar(), statusTime: file.provenStatusTime)

@@ -357,8 +357,10 @@ final class UploadDriver: Steppable {
 
   private func transfer(_ request: HTTPRequest, over connection: Connection) throws(UploadError) {
     slot.rateShare?.isLive = source?.file.isGrowing ?? false
+    let wire = try compose(request)
+    try source?.beginRun(wire.body)
     let transfer = Transfer(
-      try compose(request), of: source, over: connection, buffers: slot.buffers,
+      wire, of: source, over: connection, buffers: slot.buffers,
       timeouts: shared.configuration.timeouts, rateShare: slot.rateShare)
     activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
     if let range = machine.nextRange, range != ahead?.range, let file = source?.file {
@@ -389,7 +391,7 @@ final class UploadDriver: Steppable {
     case .answered(let response, let sent, let milliseconds):
       if let route = transferring.connection.route { shared.routes.memory.noteResponse(of: route.address) }
       let cutAfter = sent == .partial ? transfer.cutAfterMilliseconds : nil
-      machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter))
+      machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter, transfer.sentRun))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }
       if transfer.canReuseConnection {
@@ -454,13 +456,13 @@ final class UploadDriver: Steppable {
   }
 
   private func event(
-    _ response: Response, _ sent: ContentSent, _ milliseconds: Int64, cutAfter: Int64?
+    _ response: Response, _ sent: ContentSent, _ milliseconds: Int64, cutAfter: Int64?, _ run: SentRun?
   ) -> UploadEvent {
     do throws(UploadError) {
       return .answered(
         try Answer(
           decoding: response, sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfter,
-          &composer, tell: shared.configuration.diagnostics))
+          run: run, &composer, tell: shared.configuration.diagnostics))
     } catch { return .failed(error) }
   }
 }

@@ -98,6 +98,8 @@ struct PartsRun<Server: PartsServer> {
   private let connections: Int
   /// How much the recorder has written, in bytes; nil once it has ended.
   private var written: Int64?
+  /// What was read to be sent while it was written: the versions of its ranges, which are 0 for more than one.
+  private var run: (offset: Int64, end: Int64, versions: Versions)?
   private var hasLostSave = false
   /// Whether parts were lost, so that some are sent twice.
   private var mayRepeat = false
@@ -218,7 +220,7 @@ struct PartsRun<Server: PartsServer> {
     var request: HTTPRequest?
     // What is read for a part is what the digest has.
     var hasRead = false
-    (lent, ahead) = ([], nil)
+    (lent, ahead, run) = ([], nil, nil)
     for _ in 0..<2000 {
       // A kill. Without digests of the parts, only the process that has sent them can tell that the file has another status since.
       if isHostile, Server.checksParts || !hasNewStatus, chance(25) { return }
@@ -352,6 +354,10 @@ struct PartsRun<Server: PartsServer> {
     case .range(_, let offset, let length)
     where length == 0 || Server.checksParts || record.isGrowing || Server.needsConnections:
       .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)), changed: statusChange)
+    case .rangeAsSent(let offset, let length, let run) where record.isGrowing || Server.needsConnections:
+      .rangeAsSent(
+        checksum: Base64.encode(Server.digest(versions, at: offset, length)),
+        isAsSent: run.sha256 == ASCII.hex(Server.digest(versions, at: run.offset, run.length)))
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))
     case .wholeFile where computesDigest:
@@ -405,20 +411,44 @@ struct PartsRun<Server: PartsServer> {
     if isHostile, chance(40), server.lose(using: &random) { mayRepeat = true }
     let fate = isHostile ? Fate.allCases.randomElement(using: &random) ?? .fine : .fine
     log.append("\(request.method) \(request.target.requestTarget) \(fate)")
+    // The recorder writes something while it is read, and what was there before afterwards; unless it only appends.
+    let written = versions
+    if isHostile, request.body?.digestedFrom != nil, record.parts?.areInOrder != true, chance(6) {
+      versions[Int.random(in: 0..<versions.count, using: &random)] = 99
+    }
+    defer { versions = written }
+    let run = request.body.flatMap { read($0) }
     let lost = UploadEvent.interrupted(
-      Interruption(.connectionLost(.awaitingConfirmation, peer: "hive", nil), sent: .whole))
+      Interruption(.connectionLost(.awaitingConfirmation, peer: "hive", nil), sent: .whole, run: run))
     switch fate {
     case .lostBefore: return lost
-    case .error: return .answered(Answer(status: 503))
-    case .page: return .answered(server.page(for: request))
+    case .error: return .answered(Answer(status: 503, run: run))
+    case .page: return .answered(server.page(for: request).with(run))
     case .lostAfter:
       _ = serve(request)
       return lost
     case .errorAfter:
       _ = serve(request)
-      return .answered(Answer(status: 500))
-    case .fine, .fine2, .fine3, .fine4, .fine5: return .answered(serve(request))
+      return .answered(Answer(status: 500, run: run))
+    case .fine, .fine2, .fine3, .fine4, .fine5: return .answered(serve(request).with(run))
     }
+  }
+
+  /// As `TransferSource` does it.
+  private mutating func read(_ body: RequestBody) -> SentRun? {
+    guard let earliest = body.digestedFrom, body.fileLength > 0 else { return nil }
+    var run =
+      self.run.flatMap { $0.offset >= earliest && $0.end == body.fileOffset ? $0 : nil }
+      ?? (offset: body.fileOffset, end: body.fileOffset, versions: Versions(repeating: -1, count: versions.count))
+    for index in Int(body.fileOffset / Server.rangeLength)...Int((body.end - 1) / Server.rangeLength) {
+      let former = run.versions[index]
+      run.versions[index] = former == -1 || former == versions[index] ? versions[index] : 0
+    }
+    run.end = body.end
+    self.run = run
+    let length = run.end - run.offset
+    let digest = Server.digest(run.versions, at: run.offset, length)
+    return SentRun(offset: run.offset, length: length, sha256: ASCII.hex(digest))
   }
 
   private mutating func serve(_ request: HTTPRequest) -> Answer {
@@ -429,4 +459,13 @@ struct PartsRun<Server: PartsServer> {
     }
     return answer
   }
+}
+
+extension Answer {
+  fileprivate func with(_ run: SentRun?) -> Answer { Answer(status: status, fields: fields, content: content, run: run) }
+}
+
+extension RequestBody {
+  /// Where it ends in the file, in bytes.
+  fileprivate var end: Int64 { fileOffset + fileLength }
 }

@@ -14,7 +14,8 @@ struct TranscriptAnswer {
   /// How long it took.
   let milliseconds: Int64
 
-  init(_ text: String, to request: HTTPRequest) throws {
+  /// - Parameter run: what was read of the file to be sent, which is known of some requests; `misread` if it was something else than was hashed.
+  init(_ text: String, to request: HTTPRequest, _ run: inout SentRun?) throws {
     self.text = text
     var words = TranscriptAnswer.words(text)
     var (sent, after, cut) = (ContentSent.whole, Int64(0), Int64?.none)
@@ -22,6 +23,7 @@ struct TranscriptAnswer {
     var content = ""
     var arrived: Int64 = 0
     var staleness = Interruption.Staleness.fresh
+    var isMisread = false
     let kind = words.removeFirst()
     var rest = words[...]
     func number() -> Int64 { Int64(rest.popFirst() ?? "") ?? 0 }
@@ -41,6 +43,7 @@ struct TranscriptAnswer {
       case "unused": staleness = .used(hasSentLittle: true)
       case "half-used": staleness = .used(hasSentLittle: false)
       case "announced": staleness = .announced
+      case "misread": isMisread = true
       case "tus": fields.append(Field("Tus-Resumable", "1.0.0"))
       case _ where word.hasPrefix("["): fields += TranscriptAnswer.fields(word)
       case _ where word.hasPrefix("$"): content = try TranscriptAnswer.named(word, request)
@@ -50,14 +53,16 @@ struct TranscriptAnswer {
       }
     }
     (self.sent, milliseconds) = (sent, after)
+    let sentRun = TranscriptAnswer.run(request.body, after: run, isMisread: isMisread)
+    run = sentRun ?? run
     func lost(_ error: UploadError) -> UploadEvent {
-      .interrupted(Interruption(error, sent: sent, arrived: arrived, cutAfterMilliseconds: cut, staleness: staleness))
+      .interrupted(Interruption(error, sent: sent, arrived: arrived, cutAfterMilliseconds: cut, staleness: staleness, run: sentRun))
     }
     func answer(_ status: Int, _ more: [Field]) -> UploadEvent {
       .answered(
         Answer(
           status: status, fields: more + fields, content: bytes(content), sent: sent, afterMilliseconds: after,
-          cutAfterMilliseconds: cut))
+          cutAfterMilliseconds: cut, run: sentRun))
     }
     let proof = Field("Tus-Resumable", "1.0.0")
     switch kind {
@@ -128,6 +133,14 @@ struct TranscriptAnswer {
       guard let status = Int(kind), own.isEmpty else { throw TranscriptRun.Failure("unknown answer: \(text)") }
       event = answer(status, [])
     }
+  }
+
+  private static func run(_ body: RequestBody?, after former: SentRun?, isMisread: Bool) -> SentRun? {
+    guard let body, let earliest = body.digestedFrom, body.fileLength > 0 else { return nil }
+    let continued = former.flatMap { $0.offset >= earliest && $0.end == body.fileOffset ? $0 : nil }
+    let start = continued?.offset ?? body.fileOffset
+    let sha256 = isMisread ? "cd" : continued?.sha256 ?? TranscriptSetup.sentChecksum
+    return SentRun(offset: start, length: body.fileOffset + body.fileLength - start, sha256: sha256)
   }
 
   private static func listed(_ name: String, _ properties: String) -> String {

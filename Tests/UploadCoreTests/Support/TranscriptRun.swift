@@ -12,6 +12,8 @@ struct TranscriptRun {
   private let rules: [Transcript.Rule]
   private var script: ArraySlice<String>
   private var lines: [String] = []
+  /// What was last read of the file to be sent.
+  private var run: SentRun?
   private var inFlight: [HTTPRequest] = []
   private var milliseconds: Int64 = 0
   private var record: UploadRecord
@@ -173,10 +175,10 @@ struct TranscriptRun {
   private mutating func nextAnswer(to request: HTTPRequest) throws -> (String, TranscriptAnswer)? {
     let rules = rules.filter { [request.method, "*"].contains($0.method) }
     if let rule = rules.first(where: \.isAlways) ?? (isNext("<") ? nil : rules.first) {
-      return ("<<", try TranscriptAnswer(rule.answer, to: request))
+      return ("<<", try TranscriptAnswer(rule.answer, to: request, &run))
     }
     guard isNext("<"), let line = script.popFirst() else { return nil }
-    return ("<", try TranscriptAnswer(String(line.dropFirst(2)), to: request))
+    return ("<", try TranscriptAnswer(String(line.dropFirst(2)), to: request, &run))
   }
 
   private mutating func announceLastByte(_ machine: inout UploadMachine) {
@@ -204,6 +206,12 @@ struct TranscriptRun {
       let checksum = rereading == "same" && offset != rewritten ? TranscriptSetup.checksum : "vu/K/g=="
       machine.handle(
         .hashed(.range(checksum: checksum, changed: hasNewStatus ? StatusTime(seconds: 1, nanoseconds: 0) : nil)))
+    case .rangeAsSent(let offset, let length, let run):
+      lines.append("= sha256 of \(offset)-\(offset + length), \(run.offset)-\(run.end) as sent")
+      if script.first == "! reading finds other content" { _ = try takeEvent(&machine) }
+      let isAsSent = run.sha256 == TranscriptSetup.sentChecksum && rereading == "same"
+      let checksum = isAsSent ? TranscriptSetup.checksum : "vu/K/g=="
+      machine.handle(.hashed(.rangeAsSent(checksum: checksum, isAsSent: isAsSent)))
     case .wholeFileAgain:
       lines.append("= read again")
       if try takeEvent(&machine), lines.last == "! the connection is lost" { return }

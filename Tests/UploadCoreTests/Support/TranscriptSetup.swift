@@ -71,7 +71,7 @@ struct TranscriptSetup {
         previous.parts = UploadedParts(token: token, length: length, tags: tags, ofSize: size)
         break
       }
-      let digest = ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? [])
+      let digest = TranscriptSetup.sentChecksum
       var parts = UploadedParts(token: token, ofSize: size)
       for (index, tag) in tags.enumerated() where !tag.isEmpty { parts.set(tag, of: index + 1, sha256: digest) }
       let sent = SentPart(length: Limits.partLength, sha256: digest, statusTime: StatusTime(seconds: 1, nanoseconds: 0))
@@ -84,7 +84,7 @@ struct TranscriptSetup {
       for (index, tag) in words.dropFirst(areInOrder ? 3 : 1).enumerated() where tag != "-" {
         parts.set(
           tag.split(separator: "?").map(String.init)[0], of: index + 1,
-          sha256: ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []), isWhole: !tag.hasSuffix("?"))
+          sha256: TranscriptSetup.sentChecksum, isWhole: !tag.hasSuffix("?"))
       }
       previous.parts = parts
     case ("growing", _):
@@ -203,6 +203,8 @@ struct TranscriptSetup {
 
   /// Of each range, in Base64.
   static let checksum = "3q2+7w=="
+  /// The same in hexadecimal digits.
+  static let sentChecksum = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
 
   /// The directory of the chunks that a Nextcloud joins: `U` in transcripts.
   static let chunks = "https://hive/remote.php/dav/uploads/ann/gighive-upload-" + String(repeating: "07", count: 16)
