@@ -43,16 +43,29 @@ def other_path(request, tmp_path, program):
     subprocess.run(["umount", path], check=True)
 
 
-def test_a_section_does_not_remove_a_recording_that_another_one_sends_under_another_path(hive, watch, tmp_path, other_path):
+@pytest.mark.parametrize("first", ["rec", "rec/sub"])
+def test_a_section_does_not_remove_a_recording_that_another_one_sends_under_another_path(hive, watch, tmp_path, other_path, first):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
-    text = section(tmp_path / "rec", after="remove", label="x")
+    text = section(tmp_path / first, after="remove", label="x")
     text += section(other_path, server=other.url, user="uploader", label="x", interface="none0")
     watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
     has(stub, file)
     watching.says("a.wav was kept: its upload ")
     watching.stop()
     assert file.exists()
+
+
+def test_a_directory_stays_locked_while_a_section_watches_it_under_another_path(hive, watch, program, tmp_path, other_path):
+    stub = hive()
+    own = section(other_path, label="x")
+    file = write(tmp_path / "rec/sub/a.wav")
+    watching = watch(None, "--config", configure(tmp_path, stub, section(tmp_path / "rec/sub", label="x") + own), named=False)
+    has(stub, file)
+    configure(tmp_path, stub, own)
+    reload(watching)
+    result = program.run("watch", tmp_path / "rec/sub", "--server", stub.url, "--once")
+    assert "is watched by another process." in result.out
 
 
 @pytest.mark.parametrize("first, second", [("rec", "rec/sub"), ("rec/sub", "rec")])

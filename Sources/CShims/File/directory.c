@@ -76,6 +76,11 @@ int32_t shim_lock(int32_t descriptor) {
     return status.st_nlink == 0 ? -ENOENT : result < 0 ? -EAGAIN : 0;
 }
 
+int32_t shim_duplicate(int32_t descriptor) {
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? -errno : copy;
+}
+
 void shim_unlock(int32_t descriptor) { flock(descriptor, LOCK_UN); }
 
 int32_t shim_is_locked(int32_t descriptor) {

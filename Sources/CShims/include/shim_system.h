@@ -105,6 +105,8 @@ int32_t shim_lstat(const char *path, shim_file_status *status);
 int32_t shim_unlink(const char *path);
 // flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock; -ENOENT if the file has been removed.
 int32_t shim_lock(int32_t descriptor);
+// dup(2): another descriptor of the same open file description, with its lock.
+int32_t shim_duplicate(int32_t descriptor);
 // Ends it, also for a process that has been forked and has not closed its copy yet.
 void shim_unlock(int32_t descriptor);
 // Whether another open file description has such a lock.

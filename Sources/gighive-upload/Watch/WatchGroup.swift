@@ -184,7 +184,9 @@ final class WatchGroup {
   /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
-    guard let directory = directories.directory(of: path) else { return true }
+    guard let directory = directories.directory(of: path) else {
+      return !directories.hasUnwatched(LocalPath(bytes: path))
+    }
     // As long as it is not known what was there, nothing is known to be wanted, or not to be.
     if arguments.existing == .skip, directory.existing == nil { return false }
     defer { inspector.forgetFileSystem() }

@@ -165,6 +165,13 @@ final class WatchedDirectories {
     all.filter { $0.path.contains(path) }.max { $0.path.bytes.count < $1.path.bytes.count }
   }
 
+  /// Whether one of them that cannot be watched now has a file under another name.
+  func hasUnwatched(_ file: LocalPath) -> Bool {
+    let unwatched = all.filter { !$0.isOpen }
+    guard !unwatched.isEmpty, let directory = file.directory.withoutLinks else { return false }
+    return unwatched.contains { $0.path.withoutLinks?.contains(directory.bytes) ?? false }
+  }
+
   // MARK: Scans
 
   /// Scans everything.
@@ -208,18 +215,29 @@ final class WatchedDirectories {
 /// The directories that this watcher has locked. Another watcher, which may have another state directory, must not watch one of those above or
 /// below: it would send the same recordings.
 final class WatchedRoots {
-  private var all: [shim_file_status] = []
+  private var all: [(descriptor: Int32, status: shim_file_status)] = []
 
   /// - Parameter descriptor: that of a directory that was locked.
   func add(_ descriptor: Int32) {
     var status = shim_file_status()
-    if shim_fstat(descriptor, &status) == 0 { all.append(status) }
+    if shim_fstat(descriptor, &status) == 0 { all.append((descriptor, status)) }
   }
 
-  func remove(_ descriptor: Int32) {
+  /// - Returns: whether no other name of the directory needs the lock.
+  func remove(_ descriptor: Int32) -> Bool {
+    guard let index = all.firstIndex(where: { $0.descriptor == descriptor }) else { return true }
+    let status = all.remove(at: index).status
+    return !all.contains { $0.status.isSameFile(as: status) }
+  }
+
+  /// Another descriptor with the lock of the directory that this descriptor opens; nil if this watcher has not locked it.
+  func duplicate(_ descriptor: Int32) -> Int32? {
     var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0 else { return }
-    if let index = all.firstIndex(where: { $0.isSameFile(as: status) }) { all.remove(at: index) }
+    guard shim_fstat(descriptor, &status) == 0, let own = all.first(where: { $0.status.isSameFile(as: status) }) else {
+      return nil
+    }
+    let copy = shim_duplicate(own.descriptor)
+    return copy >= 0 ? copy : nil
   }
 
   /// Whether another watcher has locked a directory. One that cannot be read is not its.
@@ -233,7 +251,7 @@ final class WatchedRoots {
   func isForeign(_ descriptor: Int32) -> Bool {
     guard shim_is_locked(descriptor) != 0 else { return false }
     var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 && !all.contains { $0.isSameFile(as: status) }
+    return shim_fstat(descriptor, &status) == 0 && !all.contains { $0.status.isSameFile(as: status) }
   }
 
   /// Whether another watcher has locked a directory above this one. One that cannot be read is passed.

@@ -43,9 +43,8 @@ final class WatchedDirectory {
 
   func close() {
     if lock >= 0 {
-      if isRoot { roots.remove(lock) }
+      if !isRoot || roots.remove(lock) { shim_unlock(lock) }
       isRoot = false
-      shim_unlock(lock)
       _ = shim_close(lock)
     }
     lock = -1
@@ -85,10 +84,15 @@ final class WatchedDirectory {
     }
     isShared = FileSystem.isShared(type: shim_file_system_type(lock))
     let locked = shim_lock(lock)
-    if -locked == SHIM_EAGAIN { return .locked }
+    if -locked == SHIM_EAGAIN {
+      // Under another name, this watcher may have locked it.
+      guard let own = roots.duplicate(lock) else { return .locked }
+      _ = shim_close(lock)
+      lock = own
+    }
     if -locked == SHIM_ENOENT { return .missing }
     // NFS cannot lock directories.
-    isUnlocked = locked != 0
+    isUnlocked = locked != 0 && -locked != SHIM_EAGAIN
     if roots.isBelowForeign(path) { return .locked }
     roots.add(lock)
     isRoot = true
