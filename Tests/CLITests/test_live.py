@@ -272,6 +272,14 @@ def test_a_recording_that_gets_another_name_stays_the_same(server, begin, end, r
 
 
 @WHATEVER_SERVER
+def test_a_recording_that_is_moved_to_another_directory_is_not_removed(begin, end, recorder, tmp_path):
+    running = begin(2, "--after", "remove", "--trust-server", "--digest")
+    (tmp_path / "archive").mkdir()
+    recorder.path = recorder.path.rename(tmp_path / "archive" / "a.wav")
+    assert "a.wav was kept: it was renamed, moved or removed in the meantime." in end(running).err and recorder.path.exists()
+
+
+@WHATEVER_SERVER
 def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder):
     running = begin(2)
     content = recorder.path.read_bytes()

@@ -70,3 +70,11 @@ extension FileSystem {
     return id(of: descriptor)
   }
 }
+
+extension LocalPath {
+  /// Whether both lead to the same file or directory now.
+  func leadsTo(sameAs other: LocalPath) -> Bool {
+    var (own, theirs) = (shim_file_status(), shim_file_status())
+    return shim_stat(cName, &own) == 0 && shim_stat(other.cName, &theirs) == 0 && own.isSameFile(as: theirs)
+  }
+}

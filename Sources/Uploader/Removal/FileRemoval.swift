@@ -48,7 +48,8 @@ struct FileRemoval {
   /// - Parameter root: see ``OpenDirectory/init(_:below:)``.
   static func parent(of file: LocalPath, below root: LocalPath?) throws(KeptReason) -> OpenDirectory {
     do throws(SystemError) { return try OpenDirectory(file.directory, below: root) } catch {
-      throw error.code == SHIM_ELOOP ? .otherFile : KeptReason(refusal: error)
+      // Nobody has found it outside of the root.
+      throw error.code == SHIM_ELOOP ? .otherFile : error.code == SHIM_EXDEV ? .gone : KeptReason(refusal: error)
     }
   }
 

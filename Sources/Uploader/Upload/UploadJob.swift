@@ -19,6 +19,8 @@ final class UploadJob: Steppable {
 
   private var state = State.opening(untilMilliseconds: nil)
   private var request: UploadRequest
+  /// Whether the recording has been moved to another directory while it was made.
+  private var hasMoved = false
   /// The index of the request, for the caller.
   let index: Int
   private(set) var slot: UploadSlot
@@ -184,8 +186,10 @@ final class UploadJob: Steppable {
     _ removal: AfterDelivery.Removal, _ recording: SentRecording, _ file: SourceFile, isRecorded: Bool, _ now: Int64
   ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, recording) }
-    // Whoever allows its removal knows it by the name that it had.
-    guard record.record.file.path == request.file.absolute ?? request.file else { return keep(.gone, recording) }
+    // Whoever allows its removal knows it by the name that it had, or found it in this directory.
+    guard record.record.file.path == request.file.absolute ?? request.file, !hasMoved || request.foundBelow != nil else {
+      return keep(.gone, recording)
+    }
     if file.mayBeWritten { return keep(.beingWritten, recording) }
     let fileRemoval: FileRemoval
     let requirement: StoredRecording?
@@ -323,8 +327,9 @@ final class UploadJob: Steppable {
       guard let opened = try openFile() else { return nil }
       file = opened
       // A recording that is made may have got another name. The server knows it by the first one.
-      if file.path != request.file, request.firstName == nil {
-        self.request.firstName = Array(request.file.lastComponentBytes)
+      if file.path != request.file {
+        if request.firstName == nil { self.request.firstName = Array(request.file.lastComponentBytes) }
+        if !file.path.directory.leadsTo(sameAs: request.file.directory) { hasMoved = true }
       }
       self.request.file = file.path
       (request.file, request.firstName) = (file.path, self.request.firstName)
