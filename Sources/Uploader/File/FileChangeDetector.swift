@@ -86,8 +86,7 @@ extension FileSighting {
 
   /// - Returns: nil if there is no such file.
   init?(at path: LocalPath) {
-    var status = shim_file_status()
-    guard let name = path.cString, shim_stat(name, &status) == 0 else { return nil }
+    guard let status = shim_file_status(at: path) else { return nil }
     self.init(status)
   }
 }

@@ -151,7 +151,7 @@ struct FileRemoval {
     guard try openStatus().links <= 1 else { throw .otherNames }
     let status: shim_file_status
     do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw KeptReason(refusal: error) }
-    guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
+    guard status.isRegular, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     let isStatusChanged: Bool
     do throws(FileError) { isStatusChanged = try file.verifyUnchanged() } catch {
       throw error.isChange ? .changed : .unreadable(error)
@@ -204,10 +204,7 @@ struct FileRemoval {
   }
 
   private func openStatus() throws(KeptReason) -> shim_file_status {
-    var status = shim_file_status()
-    let result = shim_fstat(file.descriptor, &status)
-    guard result == 0 else { throw .noStatus(SystemError(result: result)) }
-    return status
+    do throws(SystemError) { return try .of(file.descriptor) } catch { throw .noStatus(error) }
   }
 
   // MARK: The end
@@ -243,9 +240,7 @@ struct FileRemoval {
   /// changed since it was read, may be for the next recording.
   private func finishSidecar(_ target: (directory: OpenDirectory, name: LocalPath)?) {
     let name = path.name.sidecar
-    guard let status = parent.status(of: name), Int(status.kind) == SHIM_KIND_REGULAR,
-      parent.status(of: path.name) == nil
-    else { return }
+    guard let status = parent.status(of: name), status.isRegular, parent.status(of: path.name) == nil else { return }
     guard record.file.sidecar?.isSame(as: FileSighting(status)) ?? false else {
       return directory.warn(
         PrintableText.line(path.sidecar.text) + " stays: it is not the file that described the recording when it was"
@@ -358,10 +353,6 @@ extension LockedRecord {
   private final class Found {
     var ids: [String] = []
   }
-}
-
-extension shim_file_status {
-  package func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// The servers that did not answer when they were asked about a delivered recording. An upload waits while they are asked.

@@ -44,10 +44,10 @@ package final class StateDirectory {
 
   /// The directory if it is there; nothing is created.
   package init?(existing path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
-    var status = shim_file_status()
-    let result = shim_stat(path.cName, &status)
-    if -result == SHIM_ENOENT { return nil }
-    guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
+    if case .failure(let error) = path.status {
+      if error.code == SHIM_ENOENT { return nil }
+      throw .unusable(path, error)
+    }
     self.path = path
     self.warn = warn
   }
@@ -141,10 +141,8 @@ package final class StateDirectory {
   }
 
   private func contents(of descriptor: Int32) throws(SystemError) -> [UInt8] {
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw SystemError(result: result) }
-    guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
+    let status = try shim_file_status.of(descriptor)
+    guard status.isRegular else { throw SystemError(code: SHIM_EINVAL) }
     return try SmallFile.read(descriptor, limit: Int(min(status.size, Int64(Limits.recordLength))))
   }
 
@@ -159,20 +157,14 @@ package final class StateDirectory {
         + "; its upload starts over.")
   }
 
-  func exists(_ name: String) -> Bool {
-    var status = shim_file_status()
-    return shim_stat(file(name).cName, &status) == 0
-  }
+  func exists(_ name: String) -> Bool { shim_file_status(at: file(name)) != nil }
 
   /// Whether it is certain that there is no such file.
   func isMissing(_ file: LocalPath) -> Bool {
-    var status = shim_file_status()
-    return -shim_stat(file.cName, &status) == SHIM_ENOENT
+    if case .failure(let error) = file.status { error.code == SHIM_ENOENT } else { false }
   }
 
-  func file(_ name: String) -> LocalPath {
-    path.appendingName(Array(name.utf8))
-  }
+  func file(_ name: String) -> LocalPath { path.appendingName(Array(name.utf8)) }
 }
 
 /// The state directory of an ``Uploader``, opened when first needed.
@@ -429,10 +421,7 @@ package final class StateLock {
   }
 
   /// Whether other users cannot read its file, nor then the records beside it. On FAT, that depends on how it is mounted.
-  var isPrivate: Bool {
-    var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 && status.mode & 0o077 == 0
-  }
+  var isPrivate: Bool { shim_file_status(of: descriptor).map { $0.mode & 0o077 == 0 } ?? false }
 }
 
 /// The result of locking the record of an upload.

@@ -185,9 +185,9 @@ final class Batch {
 
   /// Whether the file is neither too small nor to be left alone. If it cannot be examined, that is reported later.
   private func isWanted(_ path: LocalPath) -> Bool {
-    guard arguments.minimumSize != nil || arguments.existing != nil, let cString = path.cString else { return true }
-    var status = shim_file_status()
-    guard shim_stat(cString, &status) == 0 else { return true }
+    guard arguments.minimumSize != nil || arguments.existing != nil, let status = shim_file_status(at: path) else {
+      return true
+    }
     return status.size >= arguments.minimumSize ?? 0 && !(arguments.existing?.contains(path, status) ?? false)
   }
 
@@ -227,11 +227,7 @@ final class Batch {
     outcomes.keepExitCode(code, of: report.fileCount)
   }
 
-  static func isDirectory(_ path: LocalPath) -> Bool {
-    var status = shim_file_status()
-    guard let cString = path.cString else { return false }
-    return shim_stat(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY
-  }
+  static func isDirectory(_ path: LocalPath) -> Bool { shim_file_status(at: path)?.isDirectory ?? false }
 
   /// Reports a directory.
   /// - Parameter problem: what follows its name.
@@ -259,10 +255,7 @@ enum SettledFile {
     let descriptor = directory.open(file.name)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR, status.size > 0 else {
-      return nil
-    }
+    guard let status = shim_file_status(of: descriptor), status.isRegular, status.size > 0 else { return nil }
     let kind = FileSystem.kind(type: shim_file_system_type(descriptor))
     // Where status times are reliable, a wrong clock in a camera does not matter.
     let changed = kind == .stable ? status.changed_seconds : max(status.modified_seconds, status.changed_seconds)

@@ -68,8 +68,7 @@ struct Sidecar {
       throw UnsendableFile(file, name, SystemError(result: descriptor))
     }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
+    guard let status = shim_file_status(of: descriptor), status.isRegular else {
       throw unsendable(name + " is not a regular file.")
     }
     guard status.size <= Int64(Limits.sidecarLength) else { throw tooLong }

@@ -60,8 +60,7 @@ final class Remover {
     guard let delivery = record.delivery, delivery.deletion == nil,
       let endpoint = try? TargetURI(record.destination.endpoint)
     else { return nil }
-    var status = shim_file_status()
-    _ = shim_lstat(path.cName, &status)
+    let status = shim_file_status(ofLinkAt: path) ?? shim_file_status()
     let file = record.isAt(status) ? record.file.path : path
     let server: Server
     let uploader: Uploader

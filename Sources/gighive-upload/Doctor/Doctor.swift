@@ -183,7 +183,7 @@ enum MachineExamination {
       guard let name = path.cString else { return (path, SystemError(code: SHIM_EINVAL)) }
       let result = shim_stat(name, &status)
       if result == 0 {
-        return (path, Int(status.kind) == SHIM_KIND_DIRECTORY ? nil : SystemError(code: SHIM_ENOTDIR))
+        return (path, status.isDirectory ? nil : SystemError(code: SHIM_ENOTDIR))
       }
       guard -result == SHIM_ENOENT, path.bytes.count > 1 else { return (path, SystemError(result: result)) }
       guard let slash = path.bytes.lastIndex(of: ASCII.slash) else { return (".", nil) }

@@ -52,9 +52,7 @@ final class WatchOnce {
 
   /// Whether the other directory is the same, or below.
   private static func isShared(_ directory: LocalPath, _ other: LocalPath) -> Bool {
-    var status = shim_file_status()
-    guard shim_stat(directory.cName, &status) == 0 else { return false }
-    return WatchedDirectory.contains(other, status)
+    shim_file_status(at: directory).map { WatchedDirectory.contains(other, $0) } ?? false
   }
 
   private func preview(_ group: WatchArguments) throws(UsageError) {

@@ -212,14 +212,14 @@ final class WatchedRoots {
 
   /// - Parameter descriptor: that of a directory that was locked.
   func add(_ descriptor: Int32) {
-    var status = shim_file_status()
-    if shim_fstat(descriptor, &status) == 0 { all.append(status) }
+    if let status = shim_file_status(of: descriptor) { all.append(status) }
   }
 
   func remove(_ descriptor: Int32) {
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0 else { return }
-    if let index = all.firstIndex(where: { $0.isSameFile(as: status) }) { all.remove(at: index) }
+    guard let status = shim_file_status(of: descriptor),
+      let index = all.firstIndex(where: { $0.isSameFile(as: status) })
+    else { return }
+    all.remove(at: index)
   }
 
   /// Whether another watcher has locked a directory. One that cannot be read is not its.
@@ -231,9 +231,8 @@ final class WatchedRoots {
   }
 
   func isForeign(_ descriptor: Int32) -> Bool {
-    guard shim_is_locked(descriptor) != 0 else { return false }
-    var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 && !all.contains { $0.isSameFile(as: status) }
+    guard shim_is_locked(descriptor) != 0, let status = shim_file_status(of: descriptor) else { return false }
+    return !all.contains { $0.isSameFile(as: status) }
   }
 
   /// Whether another watcher has locked a directory above this one. One that cannot be read is passed.
@@ -242,9 +241,8 @@ final class WatchedRoots {
     var last = shim_file_status()
     for _ in 0..<Limits.directoryDepth {
       path = path.appending("/..")
-      var status = shim_file_status()
       // The one above the root of all is that itself.
-      guard shim_stat(path.cName, &status) == 0, !status.isSameFile(as: last) else { return false }
+      guard let status = shim_file_status(at: path), !status.isSameFile(as: last) else { return false }
       last = status
       let descriptor = shim_open_for_reading(path.cName, 0)
       guard descriptor >= 0 else { continue }

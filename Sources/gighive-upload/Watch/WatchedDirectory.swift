@@ -55,9 +55,8 @@ final class WatchedDirectory {
 
   /// Whether the same directory is still at its path.
   var isThere: Bool {
-    var (now, opened) = (shim_file_status(), shim_file_status())
-    return shim_stat(path.cName, &now) == 0 && shim_fstat(lock, &opened) == 0
-      && now.device == opened.device && now.inode == opened.inode
+    guard let now = shim_file_status(at: path), let opened = shim_file_status(of: lock) else { return false }
+    return now.isSameFile(as: opened)
   }
 
   /// Opens and locks it.
@@ -76,8 +75,7 @@ final class WatchedDirectory {
   }
 
   private func prepare(_ arguments: WatchArguments) -> DirectoryProblem? {
-    var status = shim_file_status()
-    guard shim_fstat(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
+    guard let status = shim_file_status(of: lock), status.isDirectory else {
       return .unusable("it is not a directory")
     }
     guard !WatchedDirectory.contains(arguments.statePath, status) else {
@@ -104,12 +102,7 @@ final class WatchedDirectory {
     // The one above "a/.." is not "a".
     var path = path.withoutLinks ?? path.directory.withoutLinks?.appendingName(path.name.bytes) ?? path
     while true {
-      var status = shim_file_status()
-      if shim_stat(path.cName, &status) == 0, status.device == directory.device,
-        status.inode == directory.inode
-      {
-        return true
-      }
+      if shim_file_status(at: path)?.isSameFile(as: directory) ?? false { return true }
       guard path.bytes.count > 1 else { return false }
       path = path.directory
     }
