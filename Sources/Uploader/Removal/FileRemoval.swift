@@ -342,16 +342,12 @@ extension LockedRecord {
 
   /// Those of the same recording that no other process has locked.
   private func otherDeliveries() throws(StateError) -> [LockedRecord] {
-    let found = Found()
-    try directory.visit(.delivered) { [record] other, _ in
-      let isOther = other.id != record.id && other.file.path == record.file.path
-      if isOther, record.file.identity.change(since: other.file.identity) == nil { found.ids.append(other.id) }
-    }
-    return found.ids.compactMap { [directory] in try? LockedRecord.reopen($0, in: directory) }
-  }
-
-  private final class Found {
     var ids: [String] = []
+    try directory.visit(.delivered) { other, _ in
+      let isOther = other.id != record.id && other.file.path == record.file.path
+      if isOther, record.file.identity.change(since: other.file.identity) == nil { ids.append(other.id) }
+    }
+    return ids.compactMap { try? LockedRecord.reopen($0, in: directory) }
   }
 }
 

@@ -382,13 +382,11 @@ extension LockedRecord {
   }
 
   /// The IDs of delivered records that may have the key; without an index, of those that match.
-  private func candidates(_ key: IndexKey, _ isMatch: @escaping (UploadRecord) -> Bool) -> [String] {
+  private func candidates(_ key: IndexKey, _ isMatch: (UploadRecord) -> Bool) -> [String] {
     if let index = searchableIndex(), let ids = index.ids([key]) { return ids }
-    let found = Found()
-    try? directory.visit(.all) { record, _ in
-      if isMatch(record) { found.ids.append(record.id) }
-    }
-    return found.ids
+    var ids: [String] = []
+    try? directory.visit(.all) { record, _ in if isMatch(record) { ids.append(record.id) } }
+    return ids
   }
 
   /// - Returns: nil if there is no reliable index now.
@@ -404,8 +402,6 @@ extension LockedRecord {
     if case .open(let index) = directory.openIndex(isForSearch: !isVerified) { return index }
     return nil
   }
-
-  private final class Found { var ids: [String] = [] }
 }
 
 /// Looks for a cancellation from time to time while many records are read.

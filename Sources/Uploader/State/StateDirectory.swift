@@ -454,17 +454,15 @@ extension StateDirectory {
     }
   }
 
-  private final class Leftovers { var ids: [String] = [] }
-
   /// The IDs that seem to have no record, some at a time.
   private func leftovers() -> [String] {
-    let found = Leftovers()
+    var ids: [String] = []
     // What cannot be seen now is left for the next time.
-    try? visitFiles { [self] name in
-      guard let id = name.leftoverID, found.ids.count < Limits.leftoverCount, !found.ids.contains(id) else { return }
-      if isMissing(file(id + ".record")), isMissing(file(id + ".delivered")) { found.ids.append(id) }
+    try? visitFiles { name in
+      guard let id = name.leftoverID, ids.count < Limits.leftoverCount, !ids.contains(id) else { return }
+      if isMissing(file(id + ".record")), isMissing(file(id + ".delivered")) { ids.append(id) }
     }
-    return found.ids
+    return ids
   }
 }
 

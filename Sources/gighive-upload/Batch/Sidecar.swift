@@ -116,17 +116,15 @@ final class SidecarSearch {
     return found
   }
 
-  private final class Finding { var isAny = false }
-
   /// Also if the directory cannot be read.
   private static func hasSidecars(_ directory: LocalPath) -> Bool {
-    let finding = Finding()
+    var isAny = false
     let result = shim_visit_directory(
       directory.cName,
       { name, context in
         guard let name, let context, FileSelection.isSidecar(LocalPath(cString: name).bytes) else { return }
-        Unmanaged<Finding>.fromOpaque(context).takeUnretainedValue().isAny = true
-      }, Unmanaged.passUnretained(finding).toOpaque())
-    return withExtendedLifetime(finding) { finding.isAny || result != 0 }
+        context.assumingMemoryBound(to: Bool.self).pointee = true
+      }, &isAny)
+    return isAny || result != 0
   }
 }
