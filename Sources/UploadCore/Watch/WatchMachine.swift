@@ -825,20 +825,11 @@ package struct WatchHistory: Equatable, Sendable {
   var totals: WatchSnapshot.Totals
   var lastDelivery: WatchSnapshot.LastDelivery?
 
-  /// A group that replaces one of the former ones.
-  package struct Successor: Sendable {
-    let destination: String
-    let directories: [LocalPath]
-
-    package init(destination: String, directories: [LocalPath]) {
-      self.destination = destination
-      self.directories = directories
-    }
-  }
-
   /// The history with which each group continues, if any: one with the same destination, preferably of one of its directories. No
   /// history is used twice.
-  package static func assigned(_ histories: [WatchHistory], to groups: [Successor]) -> [WatchHistory?] {
+  package static func assigned(
+    _ histories: [WatchHistory], to groups: [(destination: String, directories: [LocalPath])]
+  ) -> [WatchHistory?] {
     var rest = histories
     var assigned = [WatchHistory?](repeating: nil, count: groups.count)
     for needsDirectory in [true, false] {
