@@ -323,7 +323,7 @@ extension Report {
   func comparisonDue(_ index: Int, _ previous: PreviousDelivery) {
     defer { end(index, isDelivered: true) }
     recorded(index, recordID: previous.upload)
-    if isJSON { writeComparisonDue(index) }
+    if isJSON { writeUnsent("comparison_due", index) }
   }
 
   /// An upload of `resume --all` that another process has worked on in the meantime.
@@ -342,13 +342,18 @@ extension Report {
     defer { end(index, isDelivered: true) }
     notStartedCount += 1
     let message = message(of: error, index)
-    if isJSON { writeLeftOut(index, message) } else { say(message + " It is left out.") }
+    if isJSON { writeUnsent("left_out", index, message) } else { say(message + " It is left out.") }
   }
 
   /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
   func unsettled(_ index: Int, _ error: UploadError) {
     defer { end(index, isDelivered: false) }
-    if isJSON { writeUnsettled(index, message(of: error, index)) } else { printError(message(of: error, index)) }
+    let message = message(of: error, index)
+    if isJSON {
+      writeUnsent("unsettled", index, message, exitCode: ExitCode.inputFile)
+    } else {
+      printError(message)
+    }
   }
 
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
