@@ -113,9 +113,7 @@ extension Command {
     case .status:
       .init(
         "status [--json]", "show what the watcher is doing", .none,
-        usage: """
-          status [--json] [options]
-          """,
+        usage: "status [--json] [options]",
         text: """
           Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting \
           recordings, those that were set aside and why, the last delivery and free space. The exit code is 3 if \
@@ -124,9 +122,7 @@ extension Command {
     case .resume:
       .init(
         "resume ID... | --all", "resume interrupted uploads", .open,
-        usage: """
-          resume ID... | --all [options]
-          """,
+        usage: "resume ID... | --all [options]",
         text: """
           Resumes uploads that were interrupted or failed, with the options they were started with. Options \
           given here override the stored ones for this run only, except credentials, which are stored. If the \
@@ -137,9 +133,7 @@ extension Command {
     case .list:
       .init(
         "list [--json]", "list pending, failed and delivered uploads", .ids,
-        usage: """
-          list [--json] [options]
-          """,
+        usage: "list [--json] [options]",
         text: """
           Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token \
           that delete needs, until you forget or prune them. A missing file is shown as gone or removed, or as \
@@ -148,9 +142,7 @@ extension Command {
     case .forget:
       .init(
         "forget ID... | --all", "drop the records of uploads", .ids,
-        usage: """
-          forget ID... | --all [options]
-          """,
+        usage: "forget ID... | --all [options]",
         text: """
           Drops the records of these uploads, or with --all of all that are delivered, and says what is lost \
           with each: delete needs the token in the record, and a file that is still there is uploaded again by \
@@ -160,9 +152,7 @@ extension Command {
     case .prune:
       .init(
         "prune AGE", "drop old records of files that are gone", .none,
-        usage: """
-          prune AGE [options]
-          """,
+        usage: "prune AGE [options]",
         text: """
           Drops the records of delivered and failed uploads that have not changed for this long and whose files \
           are gone, and says what is lost with each. Those of pending uploads, and of files that wait for their \
@@ -171,9 +161,7 @@ extension Command {
     case .cancel:
       .init(
         "cancel ID...", "cancel an upload here and on the server", .open,
-        usage: """
-          cancel ID... [options]
-          """,
+        usage: "cancel ID... [options]",
         text: """
           Cancels uploads that are not delivered yet, here and on the server. The files on this machine are \
           kept.
@@ -181,9 +169,7 @@ extension Command {
     case .delete:
       .init(
         "delete ID...", "delete a delivered recording from the server", .delivered,
-        usage: """
-          delete ID... [options]
-          """,
+        usage: "delete ID... [options]",
         text: """
           Deletes delivered recordings from GigHive, using the delete tokens that it issued, or from a WebDAV \
           server. The files on this machine are kept.
@@ -191,9 +177,7 @@ extension Command {
     case .clean:
       .init(
         "clean DIR...", "remove delivered files when space runs short", .directories,
-        usage: """
-          clean DIR... --keep-free SIZE [options]
-          """,
+        usage: "clean DIR... --keep-free SIZE [options]",
         text: """
           Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes \
           delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is \
