@@ -44,7 +44,6 @@ package struct NextNames: Sendable {
   /// Ends a round: its names can be taken now.
   package mutating func endRound() { trim() }
 
-  /// The next name of this round.
   package mutating func next() -> Name? {
     guard takenCount < entries.count else { return nil }
     defer { takenCount += 1 }

@@ -14,7 +14,6 @@ struct TusTask: Sendable {
     /// Ask whether a guest's upload token is valid, before the first byte.
     case checkingToken
     case uploading
-    /// The server does not support tus.
     case notSupported
     /// The server has every byte, and the rest of the digest is computed. `isGone`: it no longer knows the upload, perhaps
     /// because it has become a recording.
@@ -39,7 +38,6 @@ struct TusTask: Sendable {
   /// Why the upload that somebody else has created is of no use.
   private var refusal: TusError?
 
-  /// The history of the upload.
   struct History {
     /// Whether this process has created the upload.
     var hasCreated = false
@@ -254,7 +252,6 @@ struct TusTask: Sendable {
       digestDecides: plan.computesSHA256 && !request.isForGigHive)
   }
 
-  /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool {
     if case .read = continuation { true } else { false }
   }

@@ -63,7 +63,6 @@ package struct UploadPlan: Sendable {
   package let modifiedSeconds: Int64
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
-  /// Whether the server's certificate is verified.
   package let verifiesCertificate: Bool
   /// Over how many connections its parts are sent, if that was asked for.
   package private(set) var connections: Int

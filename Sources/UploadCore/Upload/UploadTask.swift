@@ -41,13 +41,11 @@ enum UploadTask: Sendable {
   /// Whether a request may be pipelined (RFC 9112, 9.3.2).
   var mayPipeline: Bool { tus?.mayPipeline ?? false }
 
-  /// Whether only the server has work to do: everything is sent.
   var awaitsRecording: Bool { tus?.awaitsRecording ?? false }
 
   /// Whether a request is in flight whose response counts, after one that was answered.
   var awaitsAnswer: Bool { tus?.awaitsAnswer ?? false }
 
-  /// Whether the server has had everything, and the file is read again for its SHA-256.
   var isVerifying: Bool {
     switch self {
     case .multipart(let task): task.isVerifying
@@ -59,7 +57,6 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Whether the server has had everything, and only the outcome is missing.
   var awaitsOutcome: Bool {
     switch self {
     case .multipart(let task): task.awaitsOutcome
@@ -75,19 +72,15 @@ enum UploadTask: Sendable {
   /// Whether the last interruption leads to another request at once.
   var isMoving: Bool { tus?.upload.isMoving ?? false }
 
-  /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool { parts?.readsUnknown ?? tus?.readsUnknown ?? false }
 
-  /// Whether the server does not join parts, so that a recording is sent when it has ended.
   var joinsNothing: Bool { parts?.joinsNothing ?? tusParts?.joinsNothing ?? false }
 
-  /// Whether it has an upload on a tus server.
   var hasUpload: Bool { tusParts?.hasUpload ?? (tus?.upload.location != nil) }
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 { parts?.lastOffset ?? tusParts?.lastOffset ?? tus?.lastOffset ?? 0 }
 
-  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
   var deliveredInParts: Int64? {
     switch self {
     case .parts(let task): task.lastOffset
@@ -155,7 +148,6 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Whether the server may have the whole recording, although no response says so.
   var doubt: StoredDoubt {
     switch self {
     case .multipart(let task): task.doubt
@@ -308,7 +300,6 @@ enum UploadTask: Sendable {
     parts?.lend(file, to: base) ?? tusParts?.lend(file, to: base)
   }
 
-  /// Whether a part that was lent is still of use.
   func awaits(_ part: LentPart.ID) -> Bool { parts?.awaits(part) ?? tusParts?.awaits(part) ?? false }
 
   /// What has become of a part that another connection sends.
@@ -371,7 +362,6 @@ enum UploadTask: Sendable {
   /// - Returns: whether there is something else to do.
   mutating func endFinalizing() throws(UploadError) -> Bool { try tus?.endFinalizing() ?? false }
 
-  /// From now on, requests wait for earlier responses.
   mutating func forbidPipelining() { tus?.forbidPipelining() }
 
   /// Handles a redirect that confirms the upload.
@@ -384,7 +374,6 @@ enum UploadTask: Sendable {
   }
 }
 
-/// The next step of a task.
 enum TaskStep: Equatable, Sendable {
   case ask(HTTPRequest)
   case hash(HashRange)
@@ -455,7 +444,6 @@ package struct Interruption: Equatable, Sendable {
   }
 }
 
-/// A part of the file to be hashed.
 package enum HashRange: Equatable, Sendable {
   /// SHA-256 of the whole file. Bytes that were hashed while they were sent are not read again.
   case wholeFile
@@ -467,7 +455,6 @@ package enum HashRange: Equatable, Sendable {
   case wholeFileAgain
 }
 
-/// The result of hashing.
 package enum HashResult: Equatable, Sendable {
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change while the rest of it was read.
   case wholeFile(sha256: String, isStable: Bool = true)

@@ -140,13 +140,11 @@ package struct SetAsideMemory: Equatable, Sendable {
   /// The recording's ``WatchedFile/key``, and so not that of one that has changed since.
   let key: UInt64
   let again: Reattempt
-  /// How often it has failed.
   let failures: Int
   /// When it failed last, in seconds since 1970.
   let failedAt: Int64
   /// What people are shown; nil if there are too many.
   let message: String?
-  /// The ID of its record.
   let id: String?
 
   /// When it is tried, as long as the watcher runs: in milliseconds from now, 0 if it is due, nil for never. A cause that may pass is tried

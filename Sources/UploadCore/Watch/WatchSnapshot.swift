@@ -6,7 +6,6 @@ package struct WatchSnapshot: Equatable, Sendable {
     /// The destination's URL, without credentials and query.
     package var destination: String
     package var state = DestinationState.ready
-    /// In progress.
     package var uploads: [Upload] = []
     /// Recordings that are found and not delivered, without those set aside.
     package var waitingCount = 0
@@ -32,7 +31,6 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var deliveredCount: Int64 = 0
     /// In bytes.
     package var deliveredBytes: Int64 = 0
-    /// Failed attempts.
     package var failedCount: Int64 = 0
     /// Recordings removed or moved after their delivery.
     package var removedCount: Int64 = 0

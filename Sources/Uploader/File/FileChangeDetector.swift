@@ -7,7 +7,6 @@ struct FileChangeDetector {
   let source: TransferSource?
   /// A change of the file that was not reported yet.
   private(set) var statusChange: StatusChange?
-  /// The status time that was reported before the end.
   private var reportedBeforeEnd: StatusTime?
   /// Whether pages of the file itself may be in transit, which can still change.
   private(set) var hasPagesInFlight = false

@@ -104,7 +104,6 @@ final class SourceFile {
   /// It will be read from start to end.
   func adviseReading() { shim_advise_sequential(descriptor) }
 
-  /// Whether the path does not exist.
   static func isMissing(_ path: LocalPath) -> Bool {
     let opened = shim_open_for_reading(path.cName, 0)
     if opened >= 0 { _ = shim_close(opened) }

@@ -97,7 +97,6 @@ package final class LockedRecord {
   /// Brings it to the disk, if it is not there yet.
   func sync() throws(UploadError) { try update { _ in } }
 
-  /// Removes the record.
   package func remove() throws(UploadError) {
     do throws(StateError) { try directory.remove(record.id) } catch { throw .state(error) }
   }
@@ -115,7 +114,6 @@ package final class LockedRecord {
   }
 }
 
-/// What comes of opening the record of an upload.
 enum OpenedRecord {
   case open(LockedRecord)
   /// Another process has locked the directory or its index for the moment, or the search was cancelled.

@@ -231,7 +231,6 @@ extension StateError {
 }
 
 extension UploadRecord {
-  /// A new record.
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
     self.init(
       id: id,

@@ -59,7 +59,6 @@ extension StateDirectory {
     warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is skipped.")
   }
 
-  /// Visits the file names of the records.
   func visitNames(_ body: (RecordName) -> Void) throws(StateError) {
     try recoverNames()
     try visitFiles { if let name = RecordName($0) { body(name) } }

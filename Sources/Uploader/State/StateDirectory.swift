@@ -108,7 +108,6 @@ package final class StateDirectory {
     return (try? copy(of: name)) ?? nil != nil
   }
 
-  /// Whether no record has the ID.
   func isFree(_ id: String) -> Bool { !exists(id + ".record") && !exists(id + ".delivered") }
 
   enum RecordFile {
@@ -424,7 +423,6 @@ package final class StateLock {
   var isPrivate: Bool { shim_file_status(of: descriptor).map { $0.mode & 0o077 == 0 } ?? false }
 }
 
-/// The result of locking the record of an upload.
 package enum RecordLocking {
   case locked(StateLock, UploadRecord)
   /// Another process has locked it.
@@ -594,7 +592,6 @@ extension StateDirectory {
     change { $0.noteRefusal(of: length, at: request.base.text, now: shim_unix_seconds()) }
   }
 
-  /// A form with a file of this length was accepted.
   func noteAcceptedForm(_ request: UploadRequest, length: Int64) {
     change { $0.noteSuccess(of: length, at: request.base.text) }
   }

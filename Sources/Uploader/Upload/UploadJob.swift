@@ -33,7 +33,6 @@ final class UploadJob: Steppable {
   private var growth: Growth?
 
   private enum Growth {
-    /// Its parts are sent.
     case sending(SourceFile)
     /// It is sent to its end.
     case ended(SourceFile)

@@ -5,11 +5,9 @@ import Uploader
 enum Command: String, CaseIterable {
   case send, watch, status, resume, list, forget, prune, cancel, delete, clean, doctor
 
-  /// Whether the command accepts the option.
   @inline(never)
   func takes(_ option: Option) -> Bool { option.row.commands.contains(set) }
 
-  /// As an element of a set.
   var set: Commands {
     switch self {
     case .send: .send
@@ -38,7 +36,6 @@ struct CommandRow {
 
   /// Its name and what stands behind it, in a list of all commands.
   let synopsis: StaticString
-  /// In a few words.
   let summary: StaticString
   let operands: Operands
   /// The ways to call it, one in each line.
@@ -59,7 +56,6 @@ struct CommandRow {
 }
 
 extension CommandRow {
-  /// Of all commands.
   static var all: [CommandRow] {
     Command.allCases.map { $0.row } + [
       CommandRow("version [--verbose]", "show the versions of the program and its libraries"),
@@ -67,7 +63,6 @@ extension CommandRow {
     ]
   }
 
-  /// Of the command in the synopsis.
   var name: String { String(synopsis.text.prefix { $0 != " " }) }
 }
 
@@ -207,7 +202,6 @@ extension Command {
   }
 }
 
-/// Several commands.
 struct Commands: OptionSet {
   let rawValue: UInt16
 
@@ -223,9 +217,7 @@ struct Commands: OptionSet {
   static let forget = Commands(rawValue: 1 << 9)
   static let prune = Commands(rawValue: 1 << 10)
 
-  /// Those that find recordings.
   static let finding: Commands = [.send, .watch]
-  /// Those that send recordings.
   static let sending: Commands = [.finding, .resume]
   /// Those about uploads that have a record.
   static let recorded: Commands = [.resume, .cancel, .delete, .clean]
@@ -263,7 +255,6 @@ struct Operands: RandomAccessCollection {
   }
 }
 
-/// Suggestions for mistyped words.
 enum Suggestion {
   /// The name that starts with the word, or else the one with the fewest changed letters, if they are few.
   static func nearest(to word: [UInt8], among names: [String]) -> String? {

@@ -36,7 +36,6 @@ final class Batch {
     return nil
   }
 
-  /// The request for the next file to compare.
   func nextComparison() -> UploadRequest? {
     while let (index, file) = comparisons.popLast() {
       if let request = request(for: file, index) { return request }
@@ -63,10 +62,8 @@ final class Batch {
     }
   }
 
-  /// Whether there may be another file.
   var mayHaveNext: Bool { list.map { !$0.hasEnded } ?? (walk != nil || position < arguments.files.count) }
 
-  /// The index of a request's file in the report.
   func index(of request: Int) -> Int { open[position(of: request)].report }
 
   func file(of request: Int) -> BatchFile { open[position(of: request)].file }
@@ -95,7 +92,6 @@ final class Batch {
     return true
   }
 
-  /// A request's file has ended.
   func end(_ request: Int) { open.remove(at: position(of: request)) }
 
   private func position(of request: Int) -> Int {
@@ -277,7 +273,6 @@ struct BatchFile {
   let path: LocalPath
   /// The directory in which it was found, by this program or by the one that writes the list; nil if it was named.
   var foundBelow: LocalPath?
-  /// Whether it is not sent without a record.
   var needsRecord = false
   /// What a watcher has judged to be finished: only this is sent.
   var judged: FileSighting?

@@ -16,7 +16,6 @@ struct Sidecar {
 
   private var name: String { PrintableText.line(path.lastComponent) }
 
-  /// Whether there is something of that name.
   var exists: Bool {
     guard let descriptor = open() else { return false }
     if descriptor >= 0 { _ = shim_close(descriptor) }

@@ -3,7 +3,6 @@ import Uploader
 
 /// Removes files of delivered recordings, one after the other.
 final class Remover {
-  /// A server, with the options for it.
   private struct Server: Equatable {
     let origin: String
     let options: [GivenOption]

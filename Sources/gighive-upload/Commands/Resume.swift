@@ -115,7 +115,6 @@ final class ResumeQueue {
       } catch { made = .failure(error) }
     }
 
-    /// The arguments that `send` would have.
     func arguments() throws(UsageError) -> SendArguments {
       switch made {
       case .arguments(let arguments): return arguments

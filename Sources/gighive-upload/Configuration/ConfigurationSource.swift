@@ -1,9 +1,7 @@
 import CShims
 import Uploader
 
-/// A configuration file on this machine.
 struct ConfigurationSource {
-  /// Who asked for it.
   enum Origin {
     /// The command line: it must be there.
     case named

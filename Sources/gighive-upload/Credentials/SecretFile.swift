@@ -1,7 +1,6 @@
 import CShims
 import Uploader
 
-/// A small file with a secret in it.
 struct SecretFile {
   let path: LocalPath
   /// Where a configuration file names it, such as "FILE:12: password-file"; nil on the command line.

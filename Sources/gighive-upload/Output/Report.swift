@@ -21,7 +21,6 @@ final class Report {
     var meter = Meter()
     /// How many tenths have been reported.
     var tenth: Int64 = 0
-    /// The ID of its record.
     var recordID: String?
     /// The response that leads to the next retry or to the outcome.
     var answer: RedactedAnswer?
@@ -36,7 +35,6 @@ final class Report {
   private let isSilent: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
-  /// The state directory, for messages.
   let stateName: String
   let isVerbose: Bool
   /// Only the files being uploaded, and the next one: there can be very many others.
@@ -201,7 +199,6 @@ final class Report {
 
   // MARK: Messages
 
-  /// A line of --verbose.
   func diagnose(_ line: String) {
     closeLine()
     Console.error(line + "\n", .remark)
@@ -215,7 +212,6 @@ final class Report {
     Console.error(errorPalette.text("gighive-upload:", color) + " " + message + "\n")
   }
 
-  /// A result in words.
   func say(_ message: String) {
     if !isQuiet, !isJSON { Console.out(message) }
   }
@@ -246,7 +242,6 @@ final class Report {
   func good(_ text: String) -> String { outPalette.text(text, .green) }
 }
 
-/// Outcomes of files.
 extension Report {
   func delivered(_ index: Int, _ delivery: SentRecording) {
     defer { end(index, isDelivered: true) }

@@ -12,7 +12,6 @@ final class WatchedDirectories {
   private let firstOwner: Int
   private let tellOne: (WatchNotice) -> Void
   private var hasToldFewWatches = false
-  /// Whether something that is shown may have changed.
   private var hasChanged = false
 
   init(
@@ -160,14 +159,12 @@ final class WatchedDirectories {
     return all.indices.contains(index) ? index : nil
   }
 
-  /// The one that a path is in.
   func directory(of path: [UInt8]) -> WatchedDirectory? {
     all.filter { $0.path.contains(path) }.max { $0.path.bytes.count < $1.path.bytes.count }
   }
 
   // MARK: Scans
 
-  /// Scans everything.
   func requestScans() { for (directory, scan) in zip(all, scans) where directory.isOpen { scan.request() } }
 
   /// Scans a directory that has appeared in one of them.
@@ -180,7 +177,6 @@ final class WatchedDirectories {
     if all[index].failures.contains(directory) { scans[index].request(directory) }
   }
 
-  /// Whether there is more to scan.
   var isScanning: Bool { scans.contains { $0.isDue } }
 
   /// Scans a part.

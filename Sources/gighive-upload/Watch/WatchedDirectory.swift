@@ -20,7 +20,6 @@ final class WatchedDirectory {
   private(set) var isUnlocked = false
   /// Whether it was reported that the writers of its files cannot be detected.
   var hasToldBlindness = false
-  /// What could not be scanned in it.
   var failures = ScanFailures()
   /// What was reported about it last, so that it is reported only once.
   var problem: DirectoryProblem?
@@ -129,7 +128,6 @@ final class DirectoryScan {
     self.onEnter = onEnter
   }
 
-  /// Whether there is something to do.
   var isDue: Bool { walk != nil || isFullDue || !pending.isEmpty }
 
   func request() { isFullDue = true }
@@ -147,7 +145,6 @@ final class DirectoryScan {
 
   enum Step {
     case item(DirectoryWalk.Item)
-    /// A scan has ended.
     case ended(isFull: Bool)
     case nothing
   }
