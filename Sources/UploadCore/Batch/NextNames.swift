@@ -4,11 +4,6 @@ package struct NextNames: Sendable {
   package struct Name: Equatable, Sendable {
     package let bytes: [UInt8]
     package let isDirectory: Bool
-
-    package init(bytes: [UInt8], isDirectory: Bool) {
-      self.bytes = bytes
-      self.isDirectory = isDirectory
-    }
   }
 
   private struct Entry {
