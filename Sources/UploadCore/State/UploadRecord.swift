@@ -92,7 +92,7 @@ extension UploadRecord {
   package var phase: Phase {
     guard let unfinished else { return .delivered }
     if unfinished.failure != nil { return .failed }
-    return unfinished.remote?.isWhole ?? false ? .uploaded : .pending
+    return unfinished.isUploaded ? .uploaded : .pending
   }
 
   /// ``UnfinishedUpload/Failure/mayBeStored``

@@ -86,7 +86,7 @@ struct TusTask: Sendable {
     } catch { throw .tus(error) }
     history = History(
       stored: plan.previous.lastByteMayBeSent ? .unclear : .none, offset: plan.previous.offset,
-      resumedFrom: plan.previous.resumedFrom, wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt,
+      resumedFrom: plan.resumedFrom, wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt,
       isUnexamined: plan.previous.location != nil)
     guard isCreated else { return }
     history.isUnexamined = true
