@@ -25,7 +25,7 @@ final class Batch {
     self.outcomes = outcomes
     self.cancellation = cancellation
     if let path = arguments.list { list = try FileList(path) } else { list = nil }
-    if arguments.hasSeveral { report.expectSeveral() }
+    if arguments.hasSeveral { report.hasSeveral = true }
   }
 
   /// The request for the next file. A file that cannot have one is reported.

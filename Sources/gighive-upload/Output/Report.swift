@@ -42,10 +42,10 @@ final class Report {
   private(set) var fileCount = 0
   /// Whether nothing is sent, so that the summary says what would be.
   var promises = false
-  /// Whether messages must name the file.
-  private(set) var hasSeveral = false
-  /// Whether messages name the file anyway.
-  private(set) var namesFiles = false
+  /// Whether there is, or will be, more than one file, so that messages must name them.
+  var hasSeveral = false
+  /// Whether messages name the file even if there is only one.
+  var namesFiles = false
   var deliveredCount = 0
   private var skippedCount = 0
   private var notStartedCount = 0
@@ -77,12 +77,6 @@ final class Report {
       }
     if isJSON { Console.writeOutcomesToOutput() }
   }
-
-  /// Messages name the file even if there is only one.
-  func nameFiles() { namesFiles = true }
-
-  /// There will be more than one file.
-  func expectSeveral() { hasSeveral = true }
 
   /// Announces a file.
   /// - Returns: its index, for the other calls.

@@ -25,7 +25,7 @@ final class WatchOnce {
     }
     let jobs = groups.reduce(1) { max($0, $1.sending.jobs) }
     guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
-    report.expectSeveral()
+    report.hasSeveral = true
     let once = WatchOnce(report)
     for group in groups {
       if sending.isDryRun { try once.preview(group) } else { try once.deliver(group) }
