@@ -213,10 +213,7 @@ extension Uploader {
 
   /// A state directory that does not exist is not created.
   func existingStateDirectory() throws(UploadError) -> StateDirectory? {
-    var status = shim_file_status()
-    guard let path = shared.configuration.stateDirectory, let name = path.cString,
-      shim_stat(name, &status) == 0
-    else { return nil }
+    guard let path = shared.configuration.stateDirectory, shim_file_status(at: path) != nil else { return nil }
     let warnings = shared.configuration.warnings
     do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
   }

@@ -16,7 +16,6 @@ package struct FileSelection: Sendable {
     self.delivered = delivered
   }
 
-  /// Whether the file is selected.
   package func takes(file name: [UInt8]) -> Bool {
     guard !FileSelection.isHidden(name), !FileSelection.isTemporary(name), !FileSelection.isSidecar(name) else {
       return false
@@ -26,7 +25,6 @@ package struct FileSelection: Sendable {
     return patterns.contains { $0.matches(name) }
   }
 
-  /// Whether the directory in a directory is entered.
   package static func takes(directory name: [UInt8]) -> Bool {
     !isHidden(name) && !isTemporary(name) && !systemDirectories.contains { name.elementsEqual($0.utf8) }
   }
@@ -38,7 +36,6 @@ package struct FileSelection: Sendable {
     temporaryEndings.contains { ends(name, with: $0) } || temporaryBeginnings.contains { name.starts(with: $0.utf8) }
   }
 
-  /// Whether it is the name of a sidecar file.
   package static func isSidecar(_ name: [UInt8]) -> Bool { ends(name, with: sidecarEnding) }
 
   /// The suffix of a sidecar's name.

@@ -1,4 +1,3 @@
-/// Why a line of a list was refused.
 package enum ListLineError: Error, Equatable {
   /// In bytes.
   case tooLong(limit: Int)

@@ -4,11 +4,6 @@ package struct NextNames: Sendable {
   package struct Name: Equatable, Sendable {
     package let bytes: [UInt8]
     package let isDirectory: Bool
-
-    package init(bytes: [UInt8], isDirectory: Bool) {
-      self.bytes = bytes
-      self.isDirectory = isDirectory
-    }
   }
 
   private struct Entry {
@@ -44,7 +39,6 @@ package struct NextNames: Sendable {
   /// Ends a round: its names can be taken now.
   package mutating func endRound() { trim() }
 
-  /// The next name of this round.
   package mutating func next() -> Name? {
     guard takenCount < entries.count else { return nil }
     defer { takenCount += 1 }

@@ -1,4 +1,3 @@
-/// Why a text is not a template.
 package enum TemplateError: Error, Equatable {
   case unknownName([UInt8])
   /// A single brace. A doubled brace stands for itself.
@@ -13,11 +12,9 @@ package struct TemplateValues: Equatable, Sendable {
   package let path: [UInt8]
   /// The name of the directory that the file is in.
   package let directory: [UInt8]
-  /// When the file was modified last.
   package let modified: LocalTime
   /// The same, in seconds since 1970.
   package let modifiedSeconds: Int64
-  /// The name of this machine.
   package let host: [UInt8]
 
   /// - Parameters:
@@ -56,7 +53,6 @@ package struct Template: Equatable, Sendable {
     case host
   }
 
-  /// All names, for messages.
   package static let names = Name.allCases.map { $0.rawValue }
 
   private var parts: [Part] = []

@@ -6,7 +6,6 @@ package struct ConfigurationFile: Equatable, Sendable {
     /// An absolute path without final slashes. It need not be UTF-8.
     case watch([UInt8])
 
-    /// The name of a section for a destination.
     package var name: String? { if case .named(let name) = self { name } else { nil } }
   }
 
@@ -62,7 +61,6 @@ package struct ConfigurationFile: Equatable, Sendable {
         value: Array(ASCII.trimmed(text[(equals + 1)...])), line: line))
   }
 
-  /// Begins a section.
   private mutating func begin(_ heading: ArraySlice<UInt8>) throws(ConfigurationError.Reason) {
     guard heading.last == UInt8(ascii: "]") else { throw .unclosedSection }
     let name = ASCII.trimmed(heading.dropFirst().dropLast())
@@ -97,7 +95,6 @@ package struct ConfigurationError: Error, Equatable {
     case lineTooLong(limit: Int)
     case tooManyLines(limit: Int)
     case controlCharacter
-    /// A line without "=".
     case noValue
     case noName
     case unclosedSection

@@ -14,7 +14,6 @@ package enum HeaderFile {
   }
 }
 
-/// A line of a header file that is not a header field.
 package struct HeaderFileError: Error, Equatable {
   /// From 1.
   package let line: Int

@@ -7,7 +7,6 @@ package enum DiagnosisRequests {
     HTTPRequest(method: "POST", target: target, fields: [TusFields.resumable], body: RequestBody())
   }
 
-  /// The name of a test file on the server.
   static let fileName = "diagnosis.mp4"
 
   /// A form without a label, which GigHive refuses after it has checked the credentials and read the file.
@@ -28,7 +27,6 @@ package enum DiagnosisRequests {
       body: RequestBody(header: GigHiveAPI.finalizeContent(uploadID: "", fields: [])))
   }
 
-  /// Announces a form of this length.
   package static func announcedForm(_ target: TargetURI, length: Int64, _ boundary: Boundary) -> HTTPRequest {
     announced("POST", target, [Field("Content-Type", FormData.contentType(boundary))], length)
   }

@@ -1,4 +1,3 @@
-/// The result of one request of a diagnosis.
 package final class ProbeResult {
   /// "192.0.2.1:443"; nil if no connection was established. Behind a proxy, the proxy's.
   package var peer: String?

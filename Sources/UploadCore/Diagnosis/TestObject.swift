@@ -51,7 +51,6 @@ package final class TestObject {
   private var missing = 0
   private var findings: [Finding] = []
 
-  /// What it has.
   private static let content: StaticString = "A test of gighive-upload doctor.\n"
 
   /// - Parameters:

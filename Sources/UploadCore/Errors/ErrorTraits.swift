@@ -30,7 +30,6 @@ package struct ErrorTraits: Equatable, Sendable {
     case silence
     /// Nothing could be asked at that address, although this machine has a network.
     case refused
-    /// Nobody is there.
     case nobody
   }
 

@@ -28,7 +28,6 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
   /// Whether it is UTF-8, so that ``text`` is exact.
   package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
-  /// What follows the last slash.
   package var lastComponentBytes: ArraySlice<UInt8> {
     bytes[(bytes.lastIndex(of: ASCII.slash).map { $0 + 1 } ?? 0)...]
   }
@@ -93,10 +92,8 @@ extension LocalPath {
   /// The file that describes this one.
   package var sidecar: LocalPath { LocalPath(bytes: bytes + FileSelection.sidecarEnding.utf8) }
 
-  /// Another name in the same directory.
   package func inDirectory(_ name: String) -> LocalPath { directory.appendingName(Array(name.utf8)) }
 
-  /// A name in this directory.
   package func appendingName(_ name: [UInt8]) -> LocalPath {
     LocalPath(bytes: bytes + (bytes.last == ASCII.slash ? [] : [ASCII.slash]) + name)
   }

@@ -6,13 +6,11 @@ package enum GigHiveAPI {
   package static let files = "files/"
   /// Turns a finished tus upload into a recording. Repeating the call gives the same result.
   package static let finalize = "api/uploads/finalize"
-  /// Deletes a recording.
   package static let delete = "db/delete_media_files.php"
 
   /// The state of an asset.
   package static func recording(_ assetID: Int64) -> String { "api/uploads/" + String(assetID) }
 
-  /// Asks whether the server has an asset.
   static func question(about assetID: Int64, at base: TargetURI) -> HTTPRequest {
     // A cached response is no proof (RFC 9111, 5.2.1.4).
     var request = HTTPRequest(
@@ -61,7 +59,6 @@ package enum GigHiveAPI {
     return Array(json.finished().utf8)
   }
 
-  /// The content of a delete request.
   package static func deleteContent(assetID: Int64, deleteToken: String) -> [UInt8] {
     var json = JSONWriter()
     json.add("asset_id", assetID)

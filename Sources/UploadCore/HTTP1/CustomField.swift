@@ -61,7 +61,6 @@ public struct CustomField: Equatable, Sendable {
 
 /// Why a header field cannot be sent. Contains no values, because they can be secrets.
 public enum CustomFieldError: Error, Equatable, Sendable {
-  /// A line without a colon.
   case noColon
   /// The name is not a token (RFC 9110, 5.6.2).
   case invalidName

@@ -54,7 +54,6 @@ package struct Exchange: Sendable {
 
   // MARK: Queries
 
-  /// The response when it is complete.
   package var finalResponse: Response? { receiving == .complete ? response : nil }
 
   /// A refusal, as far as it has arrived. Its head is enough if the connection breaks after it.
@@ -93,7 +92,6 @@ package struct Exchange: Sendable {
     sending = expectsContinue ? .awaitingContinue(untilMilliseconds: continueDeadlineMilliseconds) : .body
   }
 
-  /// Time has passed.
   package mutating func tick(nowMilliseconds: Int64) {
     if case .awaitingContinue(let deadline) = sending, nowMilliseconds >= deadline { sending = .body }
   }
@@ -138,7 +136,6 @@ package struct Exchange: Sendable {
     return input.count
   }
 
-  /// The connection has ended.
   package mutating func receiveEnd() throws(ResponseError) {
     connectionEnds = true
     switch receiving {
@@ -211,7 +208,6 @@ package struct Response: Equatable, Sendable {
   package let limit: Int
   /// Still in its content coding.
   package var content: [UInt8] = []
-  /// Whether there was more content.
   package var isTruncated = false
 
   package init(head: ResponseHead, limit: Int = Limits.replyLength) { (self.head, self.limit) = (head, limit) }

@@ -44,7 +44,6 @@ extension [Field] {
   /// The values of all fields of that name, in order.
   package func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }
 
-  /// The first value of that name.
   package func first(_ name: String) -> String? { first { $0.hasName(name) }?.value }
 
   /// The members of a comma-separated list field (RFC 9110, 5.6.1), in lower case and without their parameters.

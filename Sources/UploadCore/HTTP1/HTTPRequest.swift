@@ -19,7 +19,6 @@ package struct HTTPRequest: Equatable, Sendable {
   /// How much of the response's content is kept, in bytes.
   package var replyLength = Limits.replyLength
 
-  /// Whether a redirect has changed its target.
   package var isRedirected = false
 
   /// How it is signed; nil if it is not.

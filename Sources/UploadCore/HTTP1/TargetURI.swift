@@ -60,7 +60,6 @@ public struct TargetURI: Equatable, Sendable {
 
   private var schemeText: String { scheme == .https ? "https://" : "http://" }
 
-  /// The last segment of the path.
   package var lastPathSegment: String {
     let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
     let start = path.lastIndex(of: ASCII.slash).map { path.index(after: $0) } ?? path.startIndex
@@ -75,7 +74,6 @@ public struct TargetURI: Equatable, Sendable {
 
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
-  /// The same without its query.
   package var withoutQuery: TargetURI {
     let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
     return TargetURI(

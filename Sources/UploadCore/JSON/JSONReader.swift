@@ -1,4 +1,3 @@
-/// Why a text is not JSON.
 package enum JSONError: Error, Equatable {
   /// The byte at `offset` is unexpected, or the text ends there.
   case unexpected(offset: Int)

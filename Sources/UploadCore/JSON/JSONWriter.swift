@@ -4,7 +4,6 @@ package struct JSONWriter {
 
   package init() {}
 
-  /// The complete object.
   package consuming func finished() -> String { text + "}" }
 
   @inline(never)

@@ -69,7 +69,6 @@ public struct FormField: Equatable, Sendable {
   public var value: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// The part of a form that carries a file.
 package struct FilePart: Equatable, Sendable {
   /// The name of the form field; `file` for GigHive.
   package var name: String

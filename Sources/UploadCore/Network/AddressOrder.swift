@@ -59,7 +59,6 @@ package struct AddressMemory: Sendable {
     if !hasArrived { AddressMemory.add(host, to: &narrowHosts) }
   }
 
-  /// The address has responded.
   package mutating func noteResponse(of address: String) { silent.removeAll { $0 == address } }
 
   /// Whether connections to the host use segments of ``Limits/narrowSegmentLength``.

@@ -118,7 +118,6 @@ package struct MulticastDNSLookup {
     found.filter { $0.address.bytes.count == 16 } + found.filter { $0.address.bytes.count == 4 }
   }
 
-  /// The name of an interface asked on.
   package func name(ofInterface index: UInt32) -> String { interfaces.first { $0.index == index }?.name ?? "" }
 
   private var hasEveryKind: Bool {

@@ -6,7 +6,6 @@
 ///
 /// Nothing is allocated after `init`, so that waiting lines can still be written when memory has run out.
 package final class OutputQueue {
-  /// The importance of a line.
   package enum Kind {
     /// Superseded by the next one. Kept only if nothing waits.
     case progress
@@ -40,7 +39,6 @@ package final class OutputQueue {
 
   deinit { storage.deallocate() }
 
-  /// Whether nothing waits.
   package var isEmpty: Bool { first == end }
 
   /// Whether there is room for the results of further work.

@@ -1,4 +1,3 @@
-/// Sizes for people.
 package enum SizeText {
   /// With a decimal unit and at most one decimal, rounded: "4.7 GB".
   package static func short(_ bytes: Int64) -> String {
@@ -31,7 +30,6 @@ package enum SizeText {
   private static let units = ["B", "kB", "MB", "GB", "TB"]
 }
 
-/// Durations for people.
 package enum DurationText {
   /// "30 s", "0.35 s"
   package static func seconds(_ milliseconds: Int64) -> String {

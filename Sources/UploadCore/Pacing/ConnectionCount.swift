@@ -22,7 +22,6 @@ package struct ConnectionCount: Sendable {
   }
 
   private let limit: ConnectionLimit
-  /// How many there should be.
   package private(set) var wanted: Int
   private var measurement: Measurement?
   /// What one connection less has delivered, in bytes per second; nil if that was not measured.

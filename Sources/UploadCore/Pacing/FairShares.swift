@@ -4,7 +4,6 @@
 /// furthest behind has the turn and may send a quantum. A share takes part from when it asks until it rests, so that unused
 /// bandwidth goes to the others, and a pause is not made up for. Writes are as large and as rare as for one upload.
 package struct FairShares: Sendable {
-  /// The share of one upload.
   private struct Share {
     /// In bytes.
     var position: Int64

@@ -116,7 +116,6 @@ extension RateSchedule {
 
 /// How fast uploads may be sent.
 public enum RateLimit: Equatable, Sendable {
-  /// Nothing is sent.
   case paused
   /// 1 to 10^12.
   case bytesPerSecond(Int64)

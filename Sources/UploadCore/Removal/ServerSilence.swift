@@ -7,7 +7,6 @@ package struct ServerSilence: Sendable {
 
   package init() {}
 
-  /// Whether a question can be asked.
   package func allowsQuestion(_ now: Int64) -> Bool { endsAt.map { $0 <= now } ?? true }
 
   /// It did not answer. Questions that were asked before that was known change nothing.

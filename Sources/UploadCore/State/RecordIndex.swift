@@ -15,7 +15,6 @@ package struct RecordIndex<Storage: IndexSource> {
   fileprivate var slotSum: UInt64 = 0
   /// The start of the machine since which the table is certainly whole; 0 for none.
   package var boot: UInt64 = 0
-  /// The names of the records in it.
   package fileprivate(set) var names = RecordNameSum()
 
   fileprivate var capacity: Int { 1 << Int(capacityBits) }
@@ -214,7 +213,6 @@ package struct IndexKey: Equatable, Sendable {
     self.hash = IndexKey.mixed(hash)
   }
 
-  /// The upload of the file at this path.
   package static func path(_ record: UploadRecord) -> IndexKey {
     IndexKey(.path, destination(record) + [record.file.path.bytes])
   }
@@ -283,7 +281,6 @@ package struct IndexKey: Equatable, Sendable {
     IndexKey(.asset, [Array(endpoint.utf8)], numbers: [UInt64(bitPattern: id)])
   }
 
-  /// All records that could not be read.
   package static let unreadable = IndexKey(.unreadable)
 
   /// A hash of the kernel's boot ID; never 0.
@@ -355,7 +352,6 @@ struct IndexSlot: Equatable {
   }
 }
 
-/// Where an index is read from.
 package protocol IndexSource: AnyObject {
   /// - Returns: fewer bytes than `count` at the end.
   func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8]

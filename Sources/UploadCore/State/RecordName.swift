@@ -27,7 +27,6 @@ package struct RecordName: Equatable, Sendable {
     }
   }
 
-  /// The record's name.
   package init(of record: UploadRecord) {
     self.init(number: RecordName.number(ofID: record.id), isDelivered: record.phase == .delivered)
   }

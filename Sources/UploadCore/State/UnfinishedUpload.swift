@@ -40,11 +40,19 @@ package struct UnfinishedUpload: Equatable, Sendable {
 
   package init() {}
 
+  package var location: TargetURI? { remote.flatMap { try? TargetURI($0.url) } }
+
+  /// The last known offset on the server, in bytes.
+  package var offset: Int64 { remote?.offset ?? 0 }
+
+  /// Whether the server had every byte.
+  package var isUploaded: Bool { remote?.isWhole ?? false }
+
   /// Whether the server may have every byte over tus.
-  package var mayBeWhole: Bool { remote?.isWhole ?? false || lastByteMayBeSent }
+  package var mayBeWhole: Bool { isUploaded || lastByteMayBeSent }
 
   /// Whether the recording was sent while it grew: each part is compared with the file before it becomes a part of the recording.
-  package var isGrowing: Bool { parts?.areGrowing ?? false && !(remote?.isWhole ?? false) }
+  package var isGrowing: Bool { parts?.areGrowing ?? false && !isUploaded }
 
   /// Whether nothing is known of it on the server.
   package var hasNothingLeft: Bool { remote == nil && formerURL == nil && parts == nil }

@@ -69,7 +69,6 @@ package struct UploadRecord: Equatable, Sendable {
 
   package static let idLength = 8
 
-  /// Whether the text is the ID of a record.
   package static func isID(_ text: String) -> Bool {
     text.utf8.count == idLength
       && text.utf8.allSatisfy { ASCII.hexValue($0) != nil && $0 >= 0x30 && ($0 < 0x41 || $0 > 0x46) }
@@ -93,7 +92,7 @@ extension UploadRecord {
   package var phase: Phase {
     guard let unfinished else { return .delivered }
     if unfinished.failure != nil { return .failed }
-    return unfinished.remote?.isWhole ?? false ? .uploaded : .pending
+    return unfinished.isUploaded ? .uploaded : .pending
   }
 
   /// ``UnfinishedUpload/Failure/mayBeStored``
@@ -155,11 +154,9 @@ extension UploadRecord {
 /// Whether an upload is delivered, and what is known of it.
 package enum RecordState: Equatable, Sendable {
   case unfinished(UnfinishedUpload)
-  /// The last state.
   case delivered(RecordedDelivery)
 }
 
-/// The file of an upload.
 package struct RecordedFile: Equatable, Sendable {
   /// Absolute.
   package var path: LocalPath
@@ -210,7 +207,6 @@ package struct RecordedDestination: Equatable, Sendable {
   }
 }
 
-/// A delivered recording.
 package struct RecordedDelivery: Equatable, Sendable {
   /// When the server confirmed it, in seconds since 1970; nil if it is not known.
   package var deliveredAt: Int64?
@@ -279,7 +275,6 @@ extension UploadRecord {
   /// The keys by which earlier records of the same file are found.
   package var searchKeys: [IndexKey] { uploadKeys + [.place(self)] }
 
-  /// How two records match.
   package enum Match: Equatable {
     /// The same path, or the same file on the disk and unchanged.
     case same

@@ -168,7 +168,6 @@ package struct UploadedParts: Equatable, Sendable {
     tags.indices.reduce(0) { has($1 + 1) ? $0 + range(of: $1 + 1, in: size).length : $0 }
   }
 
-  /// Whether the server has the part.
   package func has(_ number: Int) -> Bool { tag(of: number) != nil && !begun.contains(number) }
 
   /// What the server calls a part of which it has at least the beginning; nil of others.

@@ -67,7 +67,6 @@ enum GregorianCalendar {
   }
 }
 
-/// A local wall-clock time.
 package struct LocalTime: Equatable, Sendable {
   package let year: Int
   /// From 1.

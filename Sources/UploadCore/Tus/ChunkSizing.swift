@@ -64,7 +64,6 @@ package struct ChunkSizing: Equatable, Sendable {
     }
   }
 
-  /// The server has locked the upload.
   package mutating func locked() { isLocked = true }
 
   /// A request was interrupted.

@@ -4,11 +4,6 @@ package struct TusDetours: Equatable, Sendable {
   package var overridesMethod = false
   /// Content before this offset is sent in short requests, because a filter refused a long one, in bytes; 0 if none did.
   package var splitEnd: Int64 = 0
-
-  package init(overridesMethod: Bool = false, splitEnd: Int64 = 0) {
-    self.overridesMethod = overridesMethod
-    self.splitEnd = splitEnd
-  }
 }
 
 /// Looks for them, each once.

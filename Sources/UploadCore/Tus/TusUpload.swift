@@ -48,19 +48,16 @@ package struct TusUpload: Sendable {
     case locatingOld(new: TargetURI)
   }
 
-  /// What to do next.
   package enum Step: Equatable, Sendable {
     case ask(HTTPRequest)
     /// Compute the checksum of the next PATCH's content, which is this range of the file, then call
     /// ``setChecksum(ofNextPatch:)``.
     case checksumOfNextPatch(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
-    /// Wait for a response.
     case await
     case complete
     case gone
   }
 
-  /// What the caller can choose.
   package struct Options: Equatable, Sendable {
     /// Send the length with the first bytes instead of at creation (`Upload-Defer-Length`), if the server supports it.
     package var defersLength = false
@@ -74,12 +71,10 @@ package struct TusUpload: Sendable {
     package init() {}
   }
 
-  /// The upload to make.
   struct Plan: Sendable {
     let endpoint: TargetURI
     /// The file's size in bytes, or that of the part; of a recording that grows, how much of it is sent now.
     var length: Int64
-    /// The value of Upload-Metadata.
     let metadata: String
     let options: Options
     /// Where the part begins that the server joins with others later (the concatenation extension), in bytes; nil for a whole file.
@@ -317,7 +312,6 @@ package struct TusUpload: Sendable {
     return .ask(request)
   }
 
-  /// A PATCH without content.
   private func emptyPatch(_ location: TargetURI, from offset: Int64, asPost: Bool) -> HTTPRequest {
     var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(offset))]
     if asPost { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
@@ -402,7 +396,6 @@ package struct TusUpload: Sendable {
     if let location { dropPatches(to: .locating(location)) }
   }
 
-  /// From now on, requests wait for earlier responses.
   package mutating func forbidPipelining() { sizing.forbidPipelining() }
 
   /// Starts over with a new upload, as after ``State/gone(_:replacement:)``, or with the replacement if there is one.

@@ -6,7 +6,6 @@ enum ErrandTask: Sendable {
   case presence(PresenceTask)
   case removal(RemoveTask)
 
-  /// Whether a recording to be deleted may be gone, although no response says so.
   var mayBeDeleted: Bool { if case .deletion(let task) = self { task.mayBeDone } else { false } }
 
   func isPortals(_ answer: Answer) -> Bool {

@@ -36,7 +36,6 @@ struct MultipartTask: Sendable {
     if request.isForGigHive, let assetID = plan.previous.assetID { state = .recalling(assetID: assetID) }
   }
 
-  /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
     case .recalling, .posting, .verifying: 0

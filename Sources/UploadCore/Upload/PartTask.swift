@@ -19,7 +19,6 @@ package struct LentPart: Sendable {
     package var isEnd: Bool { if case .begun = self { false } else { true } }
   }
 
-  /// How it is sent.
   enum Way: Sendable {
     /// - Parameter upload: what it is a part of.
     case request(PartsDialect, upload: TargetURI)
@@ -131,7 +130,6 @@ struct PartTask: Sendable {
 }
 
 extension TusUpload {
-  /// The next step of an upload that is a part.
   mutating func nextOfPart() throws(UploadError) -> TaskStep {
     switch next() {
     case .ask(let request): .ask(request)

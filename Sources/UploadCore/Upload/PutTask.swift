@@ -44,7 +44,6 @@ struct PutTask: Sendable {
     state = s3 == nil ? .putting : .hashing
   }
 
-  /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
     case .hashing, .putting, .verifying: 0

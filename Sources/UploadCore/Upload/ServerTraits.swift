@@ -3,7 +3,6 @@ struct ServerTraits: Sendable {
   enum Authorization: Equatable, Sendable {
     /// No response has shown yet whether the credentials are valid.
     case untried
-    /// They were accepted.
     case accepted
     /// They were accepted, then refused, and have been read again, which is done once between two steps of progress.
     case renewed
@@ -26,7 +25,6 @@ struct ServerTraits: Sendable {
 
   mutating func expectationFailed() { mayExpectContinue = false }
 
-  /// A request succeeded.
   mutating func succeeded() {
     if authorization == .untried { authorization = .accepted }
   }

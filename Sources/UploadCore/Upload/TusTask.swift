@@ -14,7 +14,6 @@ struct TusTask: Sendable {
     /// Ask whether a guest's upload token is valid, before the first byte.
     case checkingToken
     case uploading
-    /// The server does not support tus.
     case notSupported
     /// The server has every byte, and the rest of the digest is computed. `isGone`: it no longer knows the upload, perhaps
     /// because it has become a recording.
@@ -39,7 +38,6 @@ struct TusTask: Sendable {
   /// Why the upload that somebody else has created is of no use.
   private var refusal: TusError?
 
-  /// The history of the upload.
   struct History {
     /// Whether this process has created the upload.
     var hasCreated = false
@@ -88,7 +86,7 @@ struct TusTask: Sendable {
     } catch { throw .tus(error) }
     history = History(
       stored: plan.previous.lastByteMayBeSent ? .unclear : .none, offset: plan.previous.offset,
-      resumedFrom: plan.previous.resumedFrom, wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt,
+      resumedFrom: plan.resumedFrom, wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt,
       isUnexamined: plan.previous.location != nil)
     guard isCreated else { return }
     history.isUnexamined = true
@@ -254,7 +252,6 @@ struct TusTask: Sendable {
       digestDecides: plan.computesSHA256 && !request.isForGigHive)
   }
 
-  /// Whether what is read of the file is not known to be what was sent.
   var readsUnknown: Bool {
     if case .read = continuation { true } else { false }
   }

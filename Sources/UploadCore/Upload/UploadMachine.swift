@@ -72,7 +72,6 @@ package struct UploadMachine: Sendable {
   private var retryDecider: RetryDecider
   private var traits = ServerTraits()
   private var fileChangePolicy: FileChangePolicy
-  /// The origin's cookies.
   private var cookies = Cookies()
   /// Those of the upload's record.
   private var savedCookies = Cookies()
@@ -166,7 +165,6 @@ package struct UploadMachine: Sendable {
   /// What of the file is probably hashed next, after the request in flight.
   package var nextRange: HashRange? { if case .parts(let task) = task { task.nextRange } else { nil } }
 
-  /// What the server answers.
   package var answeredRequest: AnsweredRequest {
     guard case .multipart = task, case .upload(let plan) = purpose else { return .other }
     return plan.request.isForGigHive ? .gigHiveForm : .otherForm
@@ -256,7 +254,6 @@ package struct UploadMachine: Sendable {
     latest = .nothing
   }
 
-  /// The origin of the server.
   package var origin: String { purpose.base.origin }
   private var host: String { purpose.base.host }
 
@@ -436,7 +433,6 @@ package struct UploadMachine: Sendable {
     end(.internalError("an upload was told " + event.name + " while " + state.name))
   }
 
-  /// The file has changed.
   private mutating func fail(_ error: FileError) {
     switch purpose {
     case .upload(let plan): end(.file(plan.request.file, error))
@@ -730,13 +726,11 @@ extension UploadMachine {
   }
 }
 
-/// An event in an upload.
 package enum UploadEvent: Equatable, Sendable {
   /// The oldest request in flight was answered.
   case answered(Answer)
   /// The requests in flight will get no response.
   case interrupted(Interruption)
-  /// The requested range was hashed.
   case hashed(HashResult)
   /// The recording has grown as far as was awaited, or has ended: nobody writes to it any more.
   case grown(Growth)
@@ -767,7 +761,6 @@ package enum UploadEvent: Equatable, Sendable {
   }
 }
 
-/// The next action for an upload.
 package enum UploadAction: Equatable, Sendable {
   /// Send the request. If another one is in flight, pipeline it on the same connection (RFC 9112, 9.3.2).
   case send(HTTPRequest, over: ConnectionChoice)
@@ -784,7 +777,6 @@ package enum UploadAction: Equatable, Sendable {
   case reportRetry(Retry)
   /// Tell the user that the server does not support tus, and that the recording is sent as a form.
   case reportFallback(to: UploadProtocol)
-  /// Tell the user.
   case warn(UploadWarning)
   /// Nothing is in flight. An event before that time is not expected.
   case wait(untilMilliseconds: Int64)
@@ -860,7 +852,6 @@ package struct UploadEnd: Equatable, Sendable {
   }
 }
 
-/// The connection to use for a request.
 package enum ConnectionChoice: Equatable, Sendable {
   /// An open one, if its server has not ended it; otherwise a new one.
   case reused

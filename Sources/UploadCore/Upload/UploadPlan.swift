@@ -1,52 +1,5 @@
 /// The plan of one upload: the caller's request, the state of the file, and what an earlier process left.
 package struct UploadPlan: Sendable {
-  /// The state of an earlier attempt, from the upload's record.
-  package struct PreviousState: Equatable, Sendable {
-    /// The URL of the upload on a tus server.
-    package var location: TargetURI?
-    /// The last known offset on the server, in bytes.
-    package var offset: Int64 = 0
-    /// Whether the server had every byte.
-    package var isUploaded = false
-    /// Whether the last byte may have been sent.
-    package var lastByteMayBeSent = false
-    /// The number under which GigHive is processing the form; nil if it has none.
-    package var assetID: Int64?
-    /// Whether the server has said of an earlier attempt what cannot be.
-    package var isServerDoubtful = false
-    /// Full sends of earlier processes.
-    package var fullSends: FullSends?
-    /// What is known of the part on the tus server.
-    package var sent: SentPart?
-    /// Why that may be a part of another file; nil if it is not.
-    package var doubt: FileDoubt?
-    /// What is known of the parts on a server that joins them.
-    package var parts: UploadedParts?
-    /// What has got the content past something that refuses it.
-    package var detours = TusDetours()
-    /// The server's cookies.
-    package var cookies = Cookies()
-    /// What an earlier attempt had sent when this process began, in bytes, if the location does not show it.
-    var resumedFrom: Int64?
-
-    package init() {}
-
-    package init(_ upload: UnfinishedUpload) {
-      location = upload.remote.flatMap { try? TargetURI($0.url) }
-      offset = upload.remote?.offset ?? 0
-      isUploaded = upload.remote?.isWhole ?? false
-      lastByteMayBeSent = upload.lastByteMayBeSent
-      assetID = upload.assetID
-      isServerDoubtful = upload.isServerDoubtful
-      fullSends = upload.fullSends
-      sent = upload.sent
-      doubt = upload.doubt
-      parts = upload.parts
-      detours = upload.detours
-      cookies = upload.cookies
-    }
-  }
-
   package let request: UploadRequest
   /// The file's size in bytes.
   package let size: Int64
@@ -54,7 +7,10 @@ package struct UploadPlan: Sendable {
   package let isGrowing: Bool
   /// Whether its recorder only appends to it.
   let isAppended: Bool
-  package private(set) var previous: PreviousState
+  /// What is known of an earlier attempt.
+  package private(set) var previous: UnfinishedUpload
+  /// What an earlier attempt had sent when this process began, in bytes, if the location does not show it.
+  private(set) var resumedFrom: Int64?
   /// The ID of the upload's record; nil if it has none.
   package let recordID: String?
   /// The upload of the file's former content, which is ended on the server; nil if there is none.
@@ -63,7 +19,6 @@ package struct UploadPlan: Sendable {
   package let modifiedSeconds: Int64
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
-  /// Whether the server's certificate is verified.
   package let verifiesCertificate: Bool
   /// Over how many connections its parts are sent, if that was asked for.
   package private(set) var connections: Int
@@ -75,10 +30,9 @@ package struct UploadPlan: Sendable {
   ///   - size: in bytes, greater than zero.
   package init(
     _ request: UploadRequest, size: Int64, isGrowing: Bool = false, isAppended: Bool = false,
-    previous: PreviousState = PreviousState(),
-    recordID: String? = nil,
-    superseded: TargetURI? = nil, modifiedSeconds: Int64 = 0,
-    isGuest: Bool = false, verifiesCertificate: Bool = true, connections: Int = 1, boundary: Boundary
+    previous: UnfinishedUpload = UnfinishedUpload(), recordID: String? = nil, superseded: TargetURI? = nil,
+    modifiedSeconds: Int64 = 0, isGuest: Bool = false, verifiesCertificate: Bool = true, connections: Int = 1,
+    boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
@@ -133,17 +87,19 @@ package struct UploadPlan: Sendable {
   func whole(at location: TargetURI?, isUploaded: Bool, resumedFrom: Int64?) -> UploadPlan {
     var plan = begunAnew
     plan.connections = 1
-    (plan.previous.location, plan.previous.isUploaded) = (location, isUploaded)
-    (plan.previous.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
+    plan.previous.remote = location.map {
+      RemoteUpload(url: $0.text, offset: isUploaded ? size : 0, isWhole: isUploaded)
+    }
+    (plan.resumedFrom, plan.previous.cookies) = (resumedFrom, previous.cookies)
     guard isUploaded else { return plan }
-    (plan.previous.offset, plan.previous.sent, plan.previous.doubt) = (size, previous.sent, previous.doubt)
+    (plan.previous.sent, plan.previous.doubt) = (previous.sent, previous.doubt)
     return plan
   }
 
   /// The same without an earlier attempt.
   var begunAnew: UploadPlan {
     var plan = self
-    (plan.previous, plan.superseded) = (PreviousState(), nil)
+    (plan.previous, plan.resumedFrom, plan.superseded) = (UnfinishedUpload(), nil, nil)
     return plan
   }
 

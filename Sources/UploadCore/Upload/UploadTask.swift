@@ -11,7 +11,18 @@ enum UploadTask: Sendable {
   case errand(ErrandTask)
 
   private var tus: TusTask? {
-    if case .tus(let task) = self { task } else { nil }
+    get { if case .tus(let task) = self { task } else { nil } }
+    set { if let newValue { self = .tus(newValue) } }
+  }
+
+  private var parts: PartsTask? {
+    get { if case .parts(let task) = self { task } else { nil } }
+    set { if let newValue { self = .parts(newValue) } }
+  }
+
+  private var tusParts: TusPartsTask? {
+    get { if case .tusParts(let task) = self { task } else { nil } }
+    set { if let newValue { self = .tusParts(newValue) } }
   }
 
   /// Grows with everything that need not be repeated after a failure.
@@ -28,21 +39,13 @@ enum UploadTask: Sendable {
   }
 
   /// Whether a request may be pipelined (RFC 9112, 9.3.2).
-  var mayPipeline: Bool {
-    tus?.mayPipeline ?? false
-  }
+  var mayPipeline: Bool { tus?.mayPipeline ?? false }
 
-  /// Whether only the server has work to do: everything is sent.
-  var awaitsRecording: Bool {
-    tus?.awaitsRecording ?? false
-  }
+  var awaitsRecording: Bool { tus?.awaitsRecording ?? false }
 
   /// Whether a request is in flight whose response counts, after one that was answered.
-  var awaitsAnswer: Bool {
-    tus?.awaitsAnswer ?? false
-  }
+  var awaitsAnswer: Bool { tus?.awaitsAnswer ?? false }
 
-  /// Whether the server has had everything, and the file is read again for its SHA-256.
   var isVerifying: Bool {
     switch self {
     case .multipart(let task): task.isVerifying
@@ -54,7 +57,6 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Whether the server has had everything, and only the outcome is missing.
   var awaitsOutcome: Bool {
     switch self {
     case .multipart(let task): task.awaitsOutcome
@@ -70,37 +72,15 @@ enum UploadTask: Sendable {
   /// Whether the last interruption leads to another request at once.
   var isMoving: Bool { tus?.upload.isMoving ?? false }
 
-  /// Whether what is read of the file is not known to be what was sent.
-  var readsUnknown: Bool {
-    if case .parts(let task) = self { return task.readsUnknown }
-    return tus?.readsUnknown ?? false
-  }
+  var readsUnknown: Bool { parts?.readsUnknown ?? tus?.readsUnknown ?? false }
 
-  /// Whether the server does not join parts, so that a recording is sent when it has ended.
-  var joinsNothing: Bool {
-    switch self {
-    case .parts(let task): task.joinsNothing
-    case .tusParts(let task): task.joinsNothing
-    default: false
-    }
-  }
+  var joinsNothing: Bool { parts?.joinsNothing ?? tusParts?.joinsNothing ?? false }
 
-  /// Whether it has an upload on a tus server.
-  var hasUpload: Bool {
-    if case .tusParts(let task) = self { return task.hasUpload }
-    return tus?.upload.location != nil
-  }
+  var hasUpload: Bool { tusParts?.hasUpload ?? (tus?.upload.location != nil) }
 
   /// The last known offset on the server, in bytes.
-  var lastOffset: Int64 {
-    switch self {
-    case .parts(let task): return task.lastOffset
-    case .tusParts(let task): return task.lastOffset
-    default: return tus?.lastOffset ?? 0
-    }
-  }
+  var lastOffset: Int64 { parts?.lastOffset ?? tusParts?.lastOffset ?? tus?.lastOffset ?? 0 }
 
-  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
   var deliveredInParts: Int64? {
     switch self {
     case .parts(let task): task.lastOffset
@@ -168,7 +148,6 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Whether the server may have the whole recording, although no response says so.
   var doubt: StoredDoubt {
     switch self {
     case .multipart(let task): task.doubt
@@ -199,17 +178,7 @@ enum UploadTask: Sendable {
 
   /// Leaves what only costs space on the server, after it could not be deleted.
   /// - Returns: whether that was being deleted.
-  mutating func leaveTidying() -> Bool {
-    switch self {
-    case .parts(var task):
-      defer { self = .parts(task) }
-      return task.leaveTidying()
-    case .tusParts(var task):
-      defer { self = .tusParts(task) }
-      return task.leaveTidying()
-    case .webDAV, .tus, .multipart, .put, .part, .errand: return false
-    }
-  }
+  mutating func leaveTidying() -> Bool { parts?.leaveTidying() ?? tusParts?.leaveTidying() ?? false }
 
   /// Whether a whole recording was lost on the server, so that it is sent again.
   var hasLostRecording: Bool {
@@ -300,15 +269,8 @@ enum UploadTask: Sendable {
 
   /// - Parameter error: that of a recording whose file was removed.
   mutating func grown(_ growth: Growth, orFail error: UploadError) {
-    switch self {
-    case .parts(var task):
-      task.grown(growth, orFail: error)
-      self = .parts(task)
-    case .tusParts(var task):
-      task.grown(growth, orFail: error)
-      self = .tusParts(task)
-    default: break
-    }
+    parts?.grown(growth, orFail: error)
+    tusParts?.grown(growth, orFail: error)
   }
 
   /// Whether it is an upload in parts that compares them with the file if its status changes (ctime), before they are joined.
@@ -333,37 +295,15 @@ enum UploadTask: Sendable {
 
   /// A part for another connection; nil if there is none now.
   mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
-    switch self {
-    case .parts(var task):
-      defer { self = .parts(task) }
-      return task.lend(file, to: base)
-    case .tusParts(var task):
-      defer { self = .tusParts(task) }
-      return task.lend(file, to: base)
-    default: return nil
-    }
+    parts?.lend(file, to: base) ?? tusParts?.lend(file, to: base)
   }
 
-  /// Whether a part that was lent is still of use.
-  func awaits(_ part: LentPart.ID) -> Bool {
-    switch self {
-    case .parts(let task): task.awaits(part)
-    case .tusParts(let task): task.awaits(part)
-    default: false
-    }
-  }
+  func awaits(_ part: LentPart.ID) -> Bool { parts?.awaits(part) ?? tusParts?.awaits(part) ?? false }
 
   /// What has become of a part that another connection sends.
   mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
-    switch self {
-    case .parts(var task):
-      task.note(progress, of: part)
-      self = .parts(task)
-    case .tusParts(var task):
-      task.note(progress, of: part)
-      self = .tusParts(task)
-    default: break
-    }
+    parts?.note(progress, of: part)
+    tusParts?.note(progress, of: part)
   }
 
   /// How far a part is that was lent to this connection; nil for others, and before the server has anything of it.
@@ -418,18 +358,9 @@ enum UploadTask: Sendable {
 
   /// The last call failed as it has for as long as it is repeated.
   /// - Returns: whether there is something else to do.
-  mutating func endFinalizing() throws(UploadError) -> Bool {
-    guard case .tus(var task) = self else { return false }
-    defer { self = .tus(task) }
-    return try task.endFinalizing()
-  }
+  mutating func endFinalizing() throws(UploadError) -> Bool { try tus?.endFinalizing() ?? false }
 
-  /// From now on, requests wait for earlier responses.
-  mutating func forbidPipelining() {
-    guard case .tus(var task) = self else { return }
-    task.forbidPipelining()
-    self = .tus(task)
-  }
+  mutating func forbidPipelining() { tus?.forbidPipelining() }
 
   /// Handles a redirect that confirms the upload.
   /// - Returns: false if it does not.
@@ -441,7 +372,6 @@ enum UploadTask: Sendable {
   }
 }
 
-/// The next step of a task.
 enum TaskStep: Equatable, Sendable {
   case ask(HTTPRequest)
   case hash(HashRange)
@@ -531,7 +461,6 @@ package struct SentRun: Equatable, Sendable {
   package var end: Int64 { offset + length }
 }
 
-/// A part of the file to be hashed.
 package enum HashRange: Equatable, Sendable {
   /// SHA-256 of the whole file. Bytes that were hashed while they were sent are not read again.
   case wholeFile
@@ -545,7 +474,6 @@ package enum HashRange: Equatable, Sendable {
   case wholeFileAgain
 }
 
-/// The result of hashing.
 package enum HashResult: Equatable, Sendable {
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change while the rest of it was read.
   case wholeFile(sha256: String, isStable: Bool = true)

@@ -76,7 +76,6 @@ struct WebDAVTask: Sendable {
     if case .looking = state, request.mayReplace { begin() }
   }
 
-  /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
     case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0

@@ -10,7 +10,6 @@ public struct RedactedAnswer: Equatable, Sendable {
   public let isBodyTruncated: Bool
   /// Which software wrote it, as far as it shows.
   public let software: LikelySoftware
-  /// What it answers.
   package let request: AnsweredRequest
   /// What to do about it, if its software is known and has a setting for it; otherwise nil.
   package let remedy: String?

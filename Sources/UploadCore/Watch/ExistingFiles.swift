@@ -9,7 +9,6 @@ package struct ExistingFiles: Equatable, Sendable {
   /// The numbers that are read at a time.
   package static let windowLength = 64
 
-  /// How many files there are.
   package let count: Int
   /// How many directories could not be read.
   package let unreadCount: Int

@@ -31,7 +31,7 @@ struct FilesLeftAlone: Sendable {
   // MARK: Over a restart
 
   /// What the next watcher should know.
-  var memories: [SetAsideMemory] { setAside.map { SetAsideMemory($0) } + remembered.map { $0.memory } }
+  var memories: [SetAsideMemory] { setAside.map { $0.memory } + remembered.map { $0.memory } }
 
   mutating func remember(_ memories: [SetAsideMemory], now: Int64, unixSeconds: Int64) {
     remembered = memories.prefix(Limits.watchSetAsideCount).sorted { $0.key < $1.key }.map {
@@ -46,15 +46,9 @@ struct FilesLeftAlone: Sendable {
       setAside.count < Limits.watchSetAsideCount
     else { return }
     let (memory, dueAt) = remembered.remove(at: index)
-    var entry = SetAsideFile(
-      key: file.key, path: path, again: memory.again, failures: memory.failures, failedAt: memory.failedAt)
-    entry.dueAt = dueAt
-    entry.isBeingRetried = dueAt <= now
-    if let message = memory.message {
-      entry.toldReason = SetAsideFile.reason(message)
-      entry.shown = WatchSnapshot.SetAside(id: memory.id, path: path, message: message, since: memory.failedAt)
-    }
-    setAside.append(entry)
+    let reason = memory.message.map { SetAsideFile.reason($0) }
+    setAside.append(
+      SetAsideFile(memory: memory, path: path, toldReason: reason, dueAt: dueAt, isBeingRetried: dueAt <= now))
   }
 
   /// What becomes of a recording that has failed.
@@ -72,20 +66,18 @@ struct FilesLeftAlone: Sendable {
       return .setAside(nil, isNews: true)
     }
     let before = index.map { setAside.remove(at: $0) }
-    let failures = (before?.failures ?? (judgement.isRetried ? 1 : 0)) + 1
+    let failures = (before?.memory.failures ?? (judgement.isRetried ? 1 : 0)) + 1
     let delay = judgement.again.delay(after: failures)
-    var entry = SetAsideFile(
-      key: candidate.file.key, path: candidate.path, again: judgement.again, failures: failures,
-      failedAt: judgement.since)
-    if delay != 0 { entry.toldReason = SetAsideFile.reason(judgement.message) }
-    entry.dueAt = delay.map { now + $0 } ?? .max
-    entry.isBeingRetried = delay == 0
-    if setAside.count < Limits.watchSetAsideMessages {
-      entry.shown = WatchSnapshot.SetAside(
-        id: judgement.id, path: candidate.path, message: judgement.message, since: judgement.since)
-    }
-    setAside.append(entry)
-    return delay == 0 ? .retried : .setAside(delay, isNews: entry.toldReason != before?.toldReason)
+    let isShown = setAside.count < Limits.watchSetAsideMessages
+    let memory = SetAsideMemory(
+      key: candidate.file.key, again: judgement.again, failures: failures, failedAt: judgement.since,
+      message: isShown ? judgement.message : nil, id: isShown ? judgement.id : nil)
+    let reason = delay == 0 ? nil : SetAsideFile.reason(judgement.message)
+    setAside.append(
+      SetAsideFile(
+        memory: memory, path: candidate.path, toldReason: reason, dueAt: delay.map { now + $0 } ?? .max,
+        isBeingRetried: delay == 0))
+    return delay == 0 ? .retried : .setAside(delay, isNews: reason != before?.toldReason)
   }
 
   /// What is at the path is examined as if it were new.
@@ -123,21 +115,21 @@ struct DeliveredSizes: Sendable {
 
 /// A recording that failed, and is not tried again until it changes or is due.
 struct SetAsideFile: Sendable {
-  let key: UInt64
+  let memory: SetAsideMemory
   let path: [UInt8]
-  let again: Reattempt
-  /// How often it has failed.
-  let failures: Int
-  /// When it failed last, in seconds since 1970.
-  let failedAt: Int64
   /// A hash of the reason that people were told; nil if it was tried again at once.
-  var toldReason: UInt64?
+  let toldReason: UInt64?
   /// On the monotonic clock, in milliseconds; the end of time if only a person can have it sent.
-  var dueAt: Int64 = .max
+  var dueAt: Int64
   /// Whether it is due and has not failed again.
-  var isBeingRetried = false
+  var isBeingRetried: Bool
+
+  var key: UInt64 { memory.key }
+
   /// Nil if there are too many.
-  var shown: WatchSnapshot.SetAside?
+  var shown: WatchSnapshot.SetAside? {
+    memory.message.map { WatchSnapshot.SetAside(id: memory.id, path: path, message: $0, since: memory.failedAt) }
+  }
 
   static func reason(_ message: String) -> UInt64 { WatchedFile.key(Array(message.utf8), []) }
 }
@@ -148,19 +140,12 @@ package struct SetAsideMemory: Equatable, Sendable {
   /// The recording's ``WatchedFile/key``, and so not that of one that has changed since.
   let key: UInt64
   let again: Reattempt
-  /// How often it has failed.
   let failures: Int
   /// When it failed last, in seconds since 1970.
   let failedAt: Int64
   /// What people are shown; nil if there are too many.
   let message: String?
-  /// The ID of its record.
   let id: String?
-
-  init(_ file: SetAsideFile) {
-    (key, again, failures, failedAt) = (file.key, file.again, file.failures, file.failedAt)
-    (message, id) = (file.shown?.message, file.shown?.id)
-  }
 
   /// When it is tried, as long as the watcher runs: in milliseconds from now, 0 if it is due, nil for never. A cause that may pass is tried
   /// after an hour at most.

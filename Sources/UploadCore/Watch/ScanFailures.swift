@@ -62,7 +62,6 @@ package enum DirectoryProblem: Equatable, Sendable {
   /// Another watcher has locked it.
   case locked
 
-  /// What is shown of the directory.
   package var state: WatchSnapshot.Directory.State {
     switch self {
     case .missing, .gone: .missing

@@ -13,7 +13,6 @@ struct WatchCandidate: Sendable {
 
   struct Judgement: Equatable, Sendable {
     let message: String
-    /// The ID of its record.
     let id: String?
     let exitCode: Int64
     /// In seconds since 1970.
@@ -84,7 +83,6 @@ struct WatchCandidate: Sendable {
 
   var isGiven: Bool { if case .given = phase { true } else { false } }
 
-  /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
     if isComparison != other.isComparison { return other.isComparison }
     if isGrowing != other.isGrowing { return isGrowing }

@@ -65,7 +65,6 @@ package struct WatchMachine: Sendable {
     var needsScan = false
   }
 
-  /// What people are told.
   struct Report: Sendable {
     var notices: [WatchNotice] = []
     var lastDelivery: WatchSnapshot.LastDelivery?
@@ -280,7 +279,6 @@ package struct WatchMachine: Sendable {
     case startWorker
     /// Close the worker's input: it ends when it is done.
     case closeInput
-    /// Nothing until this time.
     case wait(until: Int64)
   }
 
@@ -349,7 +347,6 @@ package struct WatchMachine: Sendable {
     return best
   }
 
-  /// What the worker does with a recording.
   package struct Task: Equatable, Sendable {
     /// What was judged to be finished; nil if it is sent while it is made.
     package let seen: FileSighting?
@@ -390,7 +387,6 @@ package struct WatchMachine: Sendable {
     if health.isUnreachable { health.retryNow(now: now) }
   }
 
-  /// A file with credentials has changed.
   package mutating func credentialsChanged(now: Int64) {
     if health.isPaused { health.retryNow(now: now) }
   }
@@ -400,13 +396,11 @@ package struct WatchMachine: Sendable {
     return report.notices
   }
 
-  /// Whether a change of the network matters.
   package var awaitsNetwork: Bool {
     if case .interface = block { return true }
     return health.isUnreachable
   }
 
-  /// Whether a change of the credentials matters.
   package var awaitsCredentials: Bool { health.isPaused }
 }
 
@@ -787,7 +781,6 @@ extension WatchMachine {
     return group
   }
 
-  /// The uploads in progress.
   package var uploads: [WatchSnapshot.Upload] {
     candidates.indices.lazy.map { candidates[$0] }.filter { $0.phase == .given(hasStarted: true) }.map { $0.upload }
   }
@@ -825,20 +818,11 @@ package struct WatchHistory: Equatable, Sendable {
   var totals: WatchSnapshot.Totals
   var lastDelivery: WatchSnapshot.LastDelivery?
 
-  /// A group that replaces one of the former ones.
-  package struct Successor: Sendable {
-    let destination: String
-    let directories: [LocalPath]
-
-    package init(destination: String, directories: [LocalPath]) {
-      self.destination = destination
-      self.directories = directories
-    }
-  }
-
   /// The history with which each group continues, if any: one with the same destination, preferably of one of its directories. No
   /// history is used twice.
-  package static func assigned(_ histories: [WatchHistory], to groups: [Successor]) -> [WatchHistory?] {
+  package static func assigned(
+    _ histories: [WatchHistory], to groups: [(destination: String, directories: [LocalPath])]
+  ) -> [WatchHistory?] {
     var rest = histories
     var assigned = [WatchHistory?](repeating: nil, count: groups.count)
     for needsDirectory in [true, false] {

@@ -49,7 +49,6 @@ package struct WatchNotice: Equatable, Sendable {
   }
 }
 
-/// The text of a notice.
 extension WatchNotice {
   /// The line for the log. The journal reads the priority from its start (sd-daemon(3)).
   package func logLine(inJournal: Bool) -> String {

@@ -6,7 +6,6 @@ package struct WatchSnapshot: Equatable, Sendable {
     /// The destination's URL, without credentials and query.
     package var destination: String
     package var state = DestinationState.ready
-    /// In progress.
     package var uploads: [Upload] = []
     /// Recordings that are found and not delivered, without those set aside.
     package var waitingCount = 0
@@ -32,7 +31,6 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var deliveredCount: Int64 = 0
     /// In bytes.
     package var deliveredBytes: Int64 = 0
-    /// Failed attempts.
     package var failedCount: Int64 = 0
     /// Recordings removed or moved after their delivery.
     package var removedCount: Int64 = 0
@@ -190,11 +188,11 @@ extension WatchSnapshot.DestinationState {
     switch self {
     case .ready: object.add("state", "ready")
     case .unreachable(let since, let nextAttempt, let message):
-      DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("unreachable", to: &object)
+      object.add("unreachable", since: since, nextAttempt: nextAttempt, message)
     case .failing(let since, let nextAttempt, let message):
-      DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("failing", to: &object)
+      object.add("failing", since: since, nextAttempt: nextAttempt, message)
     case .paused(let since, let nextAttempt, let message):
-      DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("paused", to: &object)
+      object.add("paused", since: since, nextAttempt: nextAttempt, message)
     case .waitingForClock: object.add("state", "waiting_for_clock")
     case .waitingForInterface(let name):
       object.add("state", "waiting_for_interface")
@@ -204,19 +202,6 @@ extension WatchSnapshot.DestinationState {
       object.add("state", "stopped")
       object.add("process", Int64(process))
     }
-  }
-}
-
-private struct DestinationTrouble {
-  let since: Int64
-  let nextAttempt: Int64
-  let message: String
-
-  func add(_ state: String, to object: inout JSONWriter) {
-    object.add("state", state)
-    object.add("since", unixSeconds: since)
-    object.add("next_retry", unixSeconds: nextAttempt)
-    object.add("message", message)
   }
 }
 
@@ -287,5 +272,12 @@ extension WatchSnapshot.LastDelivery {
 extension JSONWriter {
   fileprivate mutating func add(id: String?) {
     if let id { add("id", id) } else { addNull("id") }
+  }
+
+  fileprivate mutating func add(_ state: String, since: Int64, nextAttempt: Int64, _ message: String) {
+    add("state", state)
+    add("since", unixSeconds: since)
+    add("next_retry", unixSeconds: nextAttempt)
+    add("message", message)
   }
 }

@@ -1,6 +1,5 @@
 /// What `status` shows of a state directory.
 package struct WatchStatus {
-  /// Whether a watcher is running.
   package var isWatching: Bool
   /// What it has written (``WatchSnapshot/json(process:nowUnixMilliseconds:)``); nil if it has not written anything yet, or if there
   /// is no watcher.

@@ -87,11 +87,9 @@ package struct WatchTable: Sendable {
   package enum Event: Sendable {
     /// A file is there, has changed, or got other permissions.
     case file
-    /// A directory is there.
     case directory
     /// A directory got other permissions: one in it, or, without a name, that itself.
     case permissions
-    /// A name is no longer there.
     case removal
     /// The directory itself was removed, moved or unmounted.
     case end

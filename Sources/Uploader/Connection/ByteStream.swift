@@ -29,17 +29,14 @@ extension ByteStream {
   var tlsFacts: TLSFacts? { nil }
 }
 
-/// The result of a read from a stream.
 enum StreamRead: Equatable {
   /// Bytes were read, at least one.
   case bytes(Int)
-  /// No data yet.
   case notReady
   /// The peer has closed the stream cleanly.
   case end
 }
 
-/// Why a stream failed.
 enum StreamError: Error, Equatable {
   case system(SystemError)
   case tls(TLSError)

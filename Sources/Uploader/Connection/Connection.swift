@@ -1,7 +1,6 @@
 import CShims
 import UploadCore
 
-/// A connection that is ready for a request.
 struct Connection {
   let stream: any ByteStream
   /// "192.0.2.1:443", for people.

@@ -1,7 +1,6 @@
 import CShims
 import UploadCore
 
-/// A name lookup in progress.
 final class NameLookup {
   enum Failure: Error {
     case noSuchName
@@ -31,7 +30,6 @@ final class NameLookup {
 
   var descriptor: Int32 { shim_lookup_descriptor(pointer) }
 
-  /// The addresses to try, in order.
   func addresses() throws(Failure) -> [shim_address] {
     switch Int(shim_lookup_result(pointer)) {
     case SHIM_RESOLVED: break

@@ -237,7 +237,6 @@ final class Probe: Steppable {
     return programs.isEmpty ? nil : composer.secrets.line(programs.joined(separator: ", "))
   }
 
-  /// Ends with the error of the connection.
   func fail(_ error: UploadError) { result.error = error.redacted(composer.secrets) }
 }
 
@@ -351,12 +350,9 @@ struct ProbeContent {
     return buffer
   }
 
-  /// Whether everything to be sent was written.
   var isWritten: Bool { written == end }
-  /// Whether a file is sent.
   var hasFile: Bool { fileLength > 0 }
 
-  /// What to write next.
   var run: UnsafeRawBufferPointer {
     let inFile = written - Int64(front.count)
     if inFile < 0 { return UnsafeRawBufferPointer(rebasing: front[Int(written)...]) }
@@ -404,7 +400,6 @@ struct LinkMeter {
       LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkMeter.counts(of: descriptor)))
   }
 
-  /// Whether the time is over.
   func isOver(_ now: Int64) -> Bool { now >= endMilliseconds }
 
   private static func counts(of descriptor: Int32) -> LinkCounts {

@@ -7,7 +7,6 @@ struct FileChangeDetector {
   let source: TransferSource?
   /// A change of the file that was not reported yet.
   private(set) var statusChange: StatusChange?
-  /// The status time that was reported before the end.
   private var reportedBeforeEnd: StatusTime?
   /// Whether pages of the file itself may be in transit, which can still change.
   private(set) var hasPagesInFlight = false
@@ -86,8 +85,7 @@ extension FileSighting {
 
   /// - Returns: nil if there is no such file.
   init?(at path: LocalPath) {
-    var status = shim_file_status()
-    guard let name = path.cString, shim_stat(name, &status) == 0 else { return nil }
+    guard let status = shim_file_status(at: path) else { return nil }
     self.init(status)
   }
 }

@@ -3,7 +3,6 @@ import UploadCore
 
 /// Reads a part of a file in order to hash it, without sending it.
 final class FileHasher: Steppable {
-  /// What to compute.
   private enum Purpose {
     case wholeFile(FileDigest)
     case beginning(FileDigest)
@@ -65,13 +64,11 @@ final class FileHasher: Steppable {
     buffers.clear()
   }
 
-  /// The digest of what was sent, or a new one.
   private static func digest(of source: TransferSource) throws(UploadError) -> FileDigest {
     if let digest = source.digest { return digest }
     return try FileDigest()
   }
 
-  /// Reads one run.
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     switch ahead?.state {
     case .reading(let descriptor): return Wait(descriptor: descriptor, readiness: .readable, untilMilliseconds: .max)

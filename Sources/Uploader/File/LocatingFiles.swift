@@ -38,13 +38,14 @@ extension LocalPath {
   private var directoryObservation: FilePresence.Directory {
     switch status {
     // A file may have its name by now.
-    case .success(let status) where Int(status.kind) != SHIM_KIND_DIRECTORY: .missing
+    case .success(let status) where !status.isDirectory: .missing
     case .success(let status): .found(on: FileSystem(device: status.device, id: FileSystem.id(of: self)))
     case .failure(let error): LocalPath.isMissing(error) ? .missing : .unreadable(error)
     }
   }
 
-  fileprivate var status: Result<shim_file_status, SystemError> {
+  /// Of what is here, or what a link here leads to.
+  package var status: Result<shim_file_status, SystemError> {
     var status = shim_file_status()
     let result = shim_stat(cName, &status)
     return result == 0 ? .success(status) : .failure(SystemError(result: result))
@@ -74,7 +75,7 @@ extension FileSystem {
 extension LocalPath {
   /// Whether both lead to the same file or directory now.
   func leadsTo(sameAs other: LocalPath) -> Bool {
-    var (own, theirs) = (shim_file_status(), shim_file_status())
-    return shim_stat(cName, &own) == 0 && shim_stat(other.cName, &theirs) == 0 && own.isSameFile(as: theirs)
+    guard let own = shim_file_status(at: self), let theirs = shim_file_status(at: other) else { return false }
+    return own.isSameFile(as: theirs)
   }
 }

@@ -24,10 +24,7 @@ package final class OpenDirectory {
   deinit { _ = shim_close(descriptor) }
 
   /// nil if the system no longer says.
-  var device: UInt64? {
-    var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 ? status.device : nil
-  }
+  var device: UInt64? { shim_file_status(of: descriptor)?.device }
 
   /// The entry itself, not what a link leads to; nil if there is none, or it cannot be examined.
   package func status(of name: LocalPath) -> shim_file_status? { try? examine(name).get() }

@@ -104,7 +104,6 @@ final class SourceFile {
   /// It will be read from start to end.
   func adviseReading() { shim_advise_sequential(descriptor) }
 
-  /// Whether the path does not exist.
   static func isMissing(_ path: LocalPath) -> Bool {
     let opened = shim_open_for_reading(path.cName, 0)
     if opened >= 0 { _ = shim_close(opened) }
@@ -112,10 +111,7 @@ final class SourceFile {
   }
 
   private static func status(_ descriptor: Int32) throws(FileError) -> shim_file_status {
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw .unreadable(SystemError(result: result)) }
-    return status
+    do throws(SystemError) { return try .of(descriptor) } catch { throw .unreadable(error) }
   }
 
   private static func check(_ status: shim_file_status, limit: Int64, mayBeEmpty: Bool) throws(FileError) {
@@ -241,9 +237,7 @@ final class SourceFile {
 
   /// Where it is now; where it was opened if it has been removed, or nobody can tell.
   var currentPath: LocalPath {
-    var status = shim_file_status()
-    let isThere = shim_stat(path.cName, &status) == 0
-    if isThere && status.inode == statusAtOpen.inode && status.device == device || isRemoved { return path }
+    if shim_file_status(at: path)?.isSameFile(as: statusAtOpen) ?? false || isRemoved { return path }
     var name = [CChar](repeating: 0, count: Limits.pathLength)
     guard shim_path_of(descriptor, &name, name.count) == 0 else { return path }
     return LocalPath(cString: name)

@@ -199,7 +199,6 @@ struct Readiness: OptionSet {
   static let readable = Readiness(rawValue: Int32(SHIM_POLL_READABLE))
   static let writable = Readiness(rawValue: Int32(SHIM_POLL_WRITABLE))
 
-  /// The current readiness.
   static func of(_ descriptor: Int32, _ wanted: Readiness) -> Readiness {
     var entry = shim_poll_entry(descriptor: descriptor, events: wanted.rawValue, ready: 0)
     return shim_poll(&entry, 1, 0) == 0 ? Readiness(rawValue: entry.ready) : []
@@ -239,16 +238,10 @@ extension Steppable {
 /// What a machine waits for before its next step.
 struct Wait {
   /// -1 to wait only for a time.
-  var descriptor: Int32
+  var descriptor: Int32 = -1
   /// Other descriptors to wait for in the same way. The machine checks by itself which one is ready.
   var others: [Int32] = []
-  var readiness: Readiness
+  var readiness: Readiness = []
   /// On the monotonic clock. A time in the past polls without waiting.
   var untilMilliseconds: Int64
-
-  init(descriptor: Int32 = -1, readiness: Readiness = [], untilMilliseconds: Int64) {
-    self.descriptor = descriptor
-    self.readiness = readiness
-    self.untilMilliseconds = untilMilliseconds
-  }
 }

@@ -225,7 +225,6 @@ extension TLSError {
 }
 
 extension ChainProblem {
-  /// What to do about it.
   package func advice(for reader: AdviceReader) -> String {
     let trust = reader == .caller ? "trust its certificate" : "use its certificate with --cacert"
     return switch self {

@@ -92,7 +92,6 @@ extension UploadError {
   /// The sentences that do not depend on the caller. ``advice(for:)`` follows.
   package var problem: String { statement + remark }
 
-  /// What failed.
   private var statement: String {
     switch self {
     case .invalidConfiguration(let field, let value, let allowed):

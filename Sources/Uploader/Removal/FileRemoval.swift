@@ -152,7 +152,7 @@ struct FileRemoval {
     guard try openStatus().links <= 1 else { throw .otherNames }
     let status: shim_file_status
     do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw KeptReason(refusal: error) }
-    guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
+    guard status.isRegular, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     let isStatusChanged: Bool
     do throws(FileError) { isStatusChanged = try file.verifyUnchanged() } catch {
       throw error.isChange ? .changed : .unreadable(error)
@@ -205,10 +205,7 @@ struct FileRemoval {
   }
 
   private func openStatus() throws(KeptReason) -> shim_file_status {
-    var status = shim_file_status()
-    let result = shim_fstat(file.descriptor, &status)
-    guard result == 0 else { throw .noStatus(SystemError(result: result)) }
-    return status
+    do throws(SystemError) { return try .of(file.descriptor) } catch { throw .noStatus(error) }
   }
 
   // MARK: The end
@@ -244,9 +241,7 @@ struct FileRemoval {
   /// changed since it was read, may be for the next recording.
   private func finishSidecar(_ target: (directory: OpenDirectory, name: LocalPath)?) {
     let name = path.name.sidecar
-    guard let status = parent.status(of: name), Int(status.kind) == SHIM_KIND_REGULAR,
-      parent.status(of: path.name) == nil
-    else { return }
+    guard let status = parent.status(of: name), status.isRegular, parent.status(of: path.name) == nil else { return }
     guard record.file.sidecar?.isSame(as: FileSighting(status)) ?? false else {
       return directory.warn(
         PrintableText.line(path.sidecar.text) + " stays: it is not the file that described the recording when it was"
@@ -348,21 +343,13 @@ extension LockedRecord {
 
   /// Those of the same recording that no other process has locked.
   private func otherDeliveries() throws(StateError) -> [LockedRecord] {
-    let found = Found()
-    try directory.visit(.delivered) { [record] other, _ in
-      let isOther = other.id != record.id && other.file.path == record.file.path
-      if isOther, record.file.identity.change(since: other.file.identity) == nil { found.ids.append(other.id) }
-    }
-    return found.ids.compactMap { [directory] in try? LockedRecord.reopen($0, in: directory) }
-  }
-
-  private final class Found {
     var ids: [String] = []
+    try directory.visit(.delivered) { other, _ in
+      let isOther = other.id != record.id && other.file.path == record.file.path
+      if isOther, record.file.identity.change(since: other.file.identity) == nil { ids.append(other.id) }
+    }
+    return ids.compactMap { try? LockedRecord.reopen($0, in: directory) }
   }
-}
-
-extension shim_file_status {
-  package func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// The servers that did not answer when they were asked about a delivered recording. An upload waits while they are asked.

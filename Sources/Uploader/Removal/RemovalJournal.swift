@@ -22,10 +22,7 @@ final class RemovalJournal {
   static func open(in directory: StateDirectory) throws(StateError) -> RemovalJournal? {
     guard let lock = try directory.lock(file: directory.file(name), mayTakeSpare: true) else { return nil }
     do throws(SystemError) {
-      var status = shim_file_status()
-      let result = shim_fstat(lock.descriptor, &status)
-      guard result == 0 else { throw SystemError(result: result) }
-      let length = min(status.size, Int64(Limits.removalJournalLength))
+      let length = min(try shim_file_status.of(lock.descriptor).size, Int64(Limits.removalJournalLength))
       let bytes = try SmallFile.read(lock.descriptor, Int(length), at: 0)
       return RemovalJournal(directory, lock, length: Int64(usedLength(of: bytes)))
     } catch { throw .unusable(directory.file(name), error) }
@@ -33,10 +30,8 @@ final class RemovalJournal {
 
   /// Makes the first block, unless it is there.
   static func reserve(in directory: StateDirectory) {
-    var status = shim_file_status()
-    let result = shim_stat(directory.file(name).cName, &status)
-    guard result != 0 || status.size < Int64(Limits.removalJournalReserve) else { return }
-    guard let journal = try? open(in: directory) else { return }
+    let length = shim_file_status(at: directory.file(name))?.size ?? 0
+    guard length < Int64(Limits.removalJournalReserve), let journal = try? open(in: directory) else { return }
     journal.end()
     _ = shim_sync(journal.lock.descriptor)
   }

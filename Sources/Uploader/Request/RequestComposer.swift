@@ -47,7 +47,6 @@ struct RequestComposer {
     renewSecrets()
   }
 
-  /// Replaces the credentials.
   mutating func use(_ credentials: Credentials) {
     self.credentials = credentials
     lastingSecrets.add(credentials)

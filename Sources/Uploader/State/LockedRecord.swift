@@ -97,7 +97,6 @@ package final class LockedRecord {
   /// Brings it to the disk, if it is not there yet.
   func sync() throws(UploadError) { try update { _ in } }
 
-  /// Removes the record.
   package func remove() throws(UploadError) {
     do throws(StateError) { try directory.remove(record.id) } catch { throw .state(error) }
   }
@@ -115,7 +114,6 @@ package final class LockedRecord {
   }
 }
 
-/// What comes of opening the record of an upload.
 enum OpenedRecord {
   case open(LockedRecord)
   /// Another process has locked the directory or its index for the moment, or the search was cancelled.
@@ -382,13 +380,11 @@ extension LockedRecord {
   }
 
   /// The IDs of delivered records that may have the key; without an index, of those that match.
-  private func candidates(_ key: IndexKey, _ isMatch: @escaping (UploadRecord) -> Bool) -> [String] {
+  private func candidates(_ key: IndexKey, _ isMatch: (UploadRecord) -> Bool) -> [String] {
     if let index = searchableIndex(), let ids = index.ids([key]) { return ids }
-    let found = Found()
-    try? directory.visit(.all) { record, _ in
-      if isMatch(record) { found.ids.append(record.id) }
-    }
-    return found.ids
+    var ids: [String] = []
+    try? directory.visit(.all) { record, _ in if isMatch(record) { ids.append(record.id) } }
+    return ids
   }
 
   /// - Returns: nil if there is no reliable index now.
@@ -404,8 +400,6 @@ extension LockedRecord {
     if case .open(let index) = directory.openIndex(isForSearch: !isVerified) { return index }
     return nil
   }
-
-  private final class Found { var ids: [String] = [] }
 }
 
 /// Looks for a cancellation from time to time while many records are read.

@@ -91,7 +91,7 @@ final class RecordSearch {
       guard let ids = index?.ids([key]) else {
         let check = CancellationCheck(directory.cancellation)
         defer { isCancelled = check.isCancelled }
-        try directory.visit(.all, isOver: check.isOver) { [directory] record, _ in
+        try directory.visit(.all, isOver: check.isOver) { record, _ in
           // After a power cut, the record before a delivery can still be there; only the delivery counts.
           let isCurrent = record.phase == .delivered
           match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)
@@ -143,24 +143,19 @@ final class RecordSearch {
     return nil
   }
 
-  private final class Found {
-    var record: UploadRecord?
-    var unreadable: [String] = []
-  }
-
   private func unindexed(needing delivered: UploadRecord) throws(StateError) -> UploadRecord? {
-    let found = Found()
+    var (found, unreadable): (UploadRecord?, [String]) = (nil, [])
     let check = CancellationCheck(directory.cancellation)
     defer { isCancelled = check.isCancelled }
-    let isOver = { found.record != nil || check.isOver() }
-    let consider = { [directory] (record: UploadRecord, _: RecordName) in
+    func consider(_ record: UploadRecord, _: RecordName) {
       // After a power cut, the record before a delivery can still be there.
       let current = (try? directory.current(record.id)) ?? record
-      if current.mayNeed(fileOf: delivered) { found.record = current }
+      if current.mayNeed(fileOf: delivered) { found = current }
     }
-    try directory.visit(.open, isOver: isOver, unreadable: { found.unreadable.append($0.id) }, consider)
-    if let record = found.record { return record }
-    return try unfinished(needing: delivered, amongUnreadable: found.unreadable)
+    let isOver = { found != nil || check.isOver() }
+    try directory.visit(.open, isOver: isOver, unreadable: { unreadable.append($0.id) }, consider)
+    if let found { return found }
+    return try unfinished(needing: delivered, amongUnreadable: unreadable)
   }
 
   /// Removes leftovers of a delivery that a power cut interrupted.
@@ -236,7 +231,6 @@ extension StateError {
 }
 
 extension UploadRecord {
-  /// A new record.
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
     self.init(
       id: id,

@@ -24,12 +24,10 @@ extension StateDirectory {
 
   /// The number of records that are not delivered.
   package func openCount() throws(StateError) -> Int {
-    let counter = Counter()
-    try visitNames { if !$0.isDelivered { counter.count += 1 } }
-    return counter.count
+    var count = 0
+    try visitNames { if !$0.isDelivered { count += 1 } }
+    return count
   }
-
-  private final class Counter { var count = 0 }
 
   /// The record with this number, if it is one of the selection. `ID.record` and `ID.delivered` both exist if a power cut interrupted a
   /// delivery.
@@ -43,11 +41,10 @@ extension StateDirectory {
   ///   - isOver: whether to skip the rest. Called before each record.
   ///   - unreadable: called for records that are left alone.
   func visit(
-    _ selection: Selection, isOver: @escaping () -> Bool = { false },
-    unreadable: @escaping (RecordName) -> Void = { _ in },
-    _ body: @escaping (UploadRecord, RecordName) -> Void
+    _ selection: Selection, isOver: () -> Bool = { false }, unreadable: (RecordName) -> Void = { _ in },
+    _ body: (UploadRecord, RecordName) -> Void
   ) throws(StateError) {
-    try visitNames { [self] name in
+    try visitNames { name in
       guard selection == .all || name.isDelivered == (selection == .delivered), !isOver() else { return }
       do throws(StateError) {
         if let record = try read(name.text) { body(record, name) }
@@ -62,38 +59,29 @@ extension StateDirectory {
     warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is skipped.")
   }
 
-  /// Visits the file names of the records.
-  func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
+  func visitNames(_ body: (RecordName) -> Void) throws(StateError) {
     try recoverNames()
     try visitFiles { if let name = RecordName($0) { body(name) } }
   }
 
   /// Visits all names in the directory.
-  func visitFiles(_ body: @escaping (UnsafeRawBufferPointer) -> Void) throws(StateError) {
-    let visitor = Visitor(body)
-    let result = shim_visit_directory(
-      path.cName,
-      { name, context in
-        guard let name, let context else { return }
-        var length = 0
-        while name[length] != 0 { length += 1 }
-        Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(
-          UnsafeRawBufferPointer(start: name, count: length))
-      }, Unmanaged.passUnretained(visitor).toOpaque())
-    withExtendedLifetime(visitor) {}
+  func visitFiles(_ body: (UnsafeRawBufferPointer) -> Void) throws(StateError) {
+    let result = withoutActuallyEscaping(body) { body in
+      var body = body
+      return withUnsafeMutablePointer(to: &body) {
+        shim_visit_directory(
+          path.cName,
+          { name, context in
+            guard let name, let context else { return }
+            var length = 0
+            while name[length] != 0 { length += 1 }
+            let body = context.assumingMemoryBound(to: ((UnsafeRawBufferPointer) -> Void).self)
+            body.pointee(UnsafeRawBufferPointer(start: name, count: length))
+          }, $0)
+      }
+    }
     // A directory that does not exist yet has no records.
     guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
-  }
-
-  private final class Visitor {
-    let visit: (UnsafeRawBufferPointer) -> Void
-
-    init(_ visit: @escaping (UnsafeRawBufferPointer) -> Void) { self.visit = visit }
-  }
-
-  private final class Found {
-    var id: String?
-    var isAmbiguous = false
   }
 
   /// The record whose ID starts with the text.
@@ -103,14 +91,14 @@ extension StateDirectory {
       guard let record = try current(id) else { throw .noSuchRecord(id) }
       return record
     }
-    let found = Found()
+    var (found, isAmbiguous) = (String?.none, false)
     try visitNames {
       guard $0.id.hasPrefix(id) else { return }
-      if let other = found.id, other != $0.id { found.isAmbiguous = true }
-      found.id = $0.id
+      if let found, found != $0.id { isAmbiguous = true }
+      found = $0.id
     }
-    guard !id.isEmpty, let whole = found.id else { throw .noSuchRecord(id) }
-    guard !found.isAmbiguous else { throw .ambiguousID(id) }
+    guard !id.isEmpty, let whole = found else { throw .noSuchRecord(id) }
+    guard !isAmbiguous else { throw .ambiguousID(id) }
     guard let record = try current(whole) else { throw .noSuchRecord(id) }
     return record
   }
@@ -142,7 +130,7 @@ package final class RecordWalk {
         if let record = try? directory.record(entry.number, selection) { return record }
       }
       guard hasMore else { return nil }
-      try directory.visit(selection) { [self] in
+      try directory.visit(selection) {
         guard isWanted($0) else { return }
         let time = selection == .delivered ? $0.delivery?.deliveredAt ?? $0.updatedAt : $0.createdAt
         order.offer(OldestFirst.Entry(createdAt: time, number: $1.number))
@@ -241,14 +229,14 @@ extension StateDirectory {
 
   /// How many files of delivered recordings are still to be removed. Of two that were deliveries of the same one, the other remains marked.
   package func removalDueCount() throws(StateError) -> Int {
-    let counter = Counter()
-    try visitFiles { [self] name in
+    var count = 0
+    try visitFiles { name in
       let id = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
       guard UploadRecord.isID(id), name.elementsEqual(removalMark(id).utf8) else { return }
       // Without its record, it is one that a kill has left behind.
-      if let record = try? current(id), record.phase == .delivered, record.mayHaveFile { counter.count += 1 }
+      if let record = try? current(id), record.phase == .delivered, record.mayHaveFile { count += 1 }
     }
-    return counter.count
+    return count
   }
 
   private func removalMark(_ id: String) -> String { id + ".remove" }

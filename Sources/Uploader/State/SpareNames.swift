@@ -71,19 +71,17 @@ extension StateDirectory {
   func recoverNames() throws(StateError) {
     guard !hasRecoveredNames else { return }
     if !areNamesCurrent() {
-      let missed = Missed()
-      try visitFiles { [self] name in
+      var missed: StateError?
+      try visitFiles { name in
         guard let id = name.spareID else { return }
         do throws(StateError) { try recover(id, from: String(decoding: name, as: UTF8.self)) } catch {
-          if error.isTemporary { missed.error = error }
+          if error.isTemporary { missed = error }
         }
       }
-      if let error = missed.error { throw error }
+      if let missed { throw missed }
     }
     hasRecoveredNames = true
   }
-
-  private final class Missed { var error: StateError? }
 
   private func areNamesCurrent() -> Bool {
     let list = shim_open_for_reading(file("spares").cName, 0)

@@ -59,8 +59,7 @@ extension StateDirectory {
   /// A power cut may have left some of its files.
   private func isWhole(_ ballast: LocalPath) -> Bool {
     (0..<Limits.ballastFileCount).allSatisfy {
-      var status = shim_file_status()
-      return shim_stat(part($0, of: ballast).cName, &status) == 0 && status.size == Limits.ballastFileLength
+      shim_file_status(at: part($0, of: ballast))?.size == Int64(Limits.ballastFileLength)
     }
   }
 

@@ -44,10 +44,10 @@ package final class StateDirectory {
 
   /// The directory if it is there; nothing is created.
   package init?(existing path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
-    var status = shim_file_status()
-    let result = shim_stat(path.cName, &status)
-    if -result == SHIM_ENOENT { return nil }
-    guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
+    if case .failure(let error) = path.status {
+      if error.code == SHIM_ENOENT { return nil }
+      throw .unusable(path, error)
+    }
     self.path = path
     self.warn = warn
   }
@@ -108,7 +108,6 @@ package final class StateDirectory {
     return (try? copy(of: name)) ?? nil != nil
   }
 
-  /// Whether no record has the ID.
   func isFree(_ id: String) -> Bool { !exists(id + ".record") && !exists(id + ".delivered") }
 
   enum RecordFile {
@@ -141,10 +140,8 @@ package final class StateDirectory {
   }
 
   private func contents(of descriptor: Int32) throws(SystemError) -> [UInt8] {
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw SystemError(result: result) }
-    guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
+    let status = try shim_file_status.of(descriptor)
+    guard status.isRegular else { throw SystemError(code: SHIM_EINVAL) }
     return try SmallFile.read(descriptor, limit: Int(min(status.size, Int64(Limits.recordLength))))
   }
 
@@ -159,20 +156,14 @@ package final class StateDirectory {
         + "; its upload starts over.")
   }
 
-  func exists(_ name: String) -> Bool {
-    var status = shim_file_status()
-    return shim_stat(file(name).cName, &status) == 0
-  }
+  func exists(_ name: String) -> Bool { shim_file_status(at: file(name)) != nil }
 
   /// Whether it is certain that there is no such file.
   func isMissing(_ file: LocalPath) -> Bool {
-    var status = shim_file_status()
-    return -shim_stat(file.cName, &status) == SHIM_ENOENT
+    if case .failure(let error) = file.status { error.code == SHIM_ENOENT } else { false }
   }
 
-  func file(_ name: String) -> LocalPath {
-    path.appendingName(Array(name.utf8))
-  }
+  func file(_ name: String) -> LocalPath { path.appendingName(Array(name.utf8)) }
 }
 
 /// The state directory of an ``Uploader``, opened when first needed.
@@ -429,13 +420,9 @@ package final class StateLock {
   }
 
   /// Whether other users cannot read its file, nor then the records beside it. On FAT, that depends on how it is mounted.
-  var isPrivate: Bool {
-    var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 && status.mode & 0o077 == 0
-  }
+  var isPrivate: Bool { shim_file_status(of: descriptor).map { $0.mode & 0o077 == 0 } ?? false }
 }
 
-/// The result of locking the record of an upload.
 package enum RecordLocking {
   case locked(StateLock, UploadRecord)
   /// Another process has locked it.
@@ -465,17 +452,15 @@ extension StateDirectory {
     }
   }
 
-  private final class Leftovers { var ids: [String] = [] }
-
   /// The IDs that seem to have no record, some at a time.
   private func leftovers() -> [String] {
-    let found = Leftovers()
+    var ids: [String] = []
     // What cannot be seen now is left for the next time.
-    try? visitFiles { [self] name in
-      guard let id = name.leftoverID, found.ids.count < Limits.leftoverCount, !found.ids.contains(id) else { return }
-      if isMissing(file(id + ".record")), isMissing(file(id + ".delivered")) { found.ids.append(id) }
+    try? visitFiles { name in
+      guard let id = name.leftoverID, ids.count < Limits.leftoverCount, !ids.contains(id) else { return }
+      if isMissing(file(id + ".record")), isMissing(file(id + ".delivered")) { ids.append(id) }
     }
-    return found.ids
+    return ids
   }
 }
 
@@ -607,7 +592,6 @@ extension StateDirectory {
     change { $0.noteRefusal(of: length, at: request.base.text, now: shim_unix_seconds()) }
   }
 
-  /// A form with a file of this length was accepted.
   func noteAcceptedForm(_ request: UploadRequest, length: Int64) {
     change { $0.noteSuccess(of: length, at: request.base.text) }
   }

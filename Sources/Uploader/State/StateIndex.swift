@@ -42,7 +42,7 @@ extension StateDirectory {
       guard isForSearch else { return table }
       if table.isFull(for: UploadRecord.indexKeyCount) { return nil }
       if indexState.verified == table.instance { return table }
-      guard try names().names == table.names else { return nil }
+      guard try names() == table.names else { return nil }
       if table.boot != boot || boot == 0 { try verify(&table) }
       try reload(&table)
       indexState.verified = table.instance
@@ -71,20 +71,10 @@ extension StateDirectory {
     return boot
   }
 
-  private final class Names {
+  private func names() throws(IndexError) -> RecordNameSum {
     var names = RecordNameSum()
-    var count = 0
-  }
-
-  private func names() throws(IndexError) -> Names {
-    let found = Names()
-    do throws(StateError) {
-      try visitNames {
-        found.names.add($0)
-        found.count += 1
-      }
-    } catch { throw .damaged }
-    return found
+    do throws(StateError) { try visitNames { names.add($0) } } catch { throw .damaged }
+    return names
   }
 
   /// Reads records again that were unreadable when the index was built.
@@ -104,24 +94,6 @@ extension StateDirectory {
     if hasChanged { try table.flush() }
   }
 
-  private final class Building {
-    var table: RecordIndex<IndexFile>
-    var failure: IndexError?
-
-    init(_ table: RecordIndex<IndexFile>) { self.table = table }
-
-    func add(_ record: UploadRecord, _ name: RecordName) {
-      add(record.indexKeys, name, IndexedDelivery(record))
-    }
-
-    func add(_ keys: [IndexKey], _ name: RecordName, _ delivery: IndexedDelivery) {
-      do throws(IndexError) {
-        for key in keys { try table.insert(key, name.number, delivery) }
-        table.add(name)
-      } catch { failure = error }
-    }
-  }
-
   /// Rebuilds the index from all records.
   /// - Returns: nil after a cancellation. The header is not written then, so that the next process rebuilds the index.
   private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile>? {
@@ -132,28 +104,34 @@ extension StateDirectory {
     // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
     // this lookup alone.
     for _ in 1..<Limits.indexBuildCount {
-      guard try names().names != table.names else { break }
+      guard try names() != table.names else { break }
       guard let again = try built(in: file, instance) else { return nil }
       table = again
     }
-    if try names().names == table.names { indexState.verified = instance }
+    if try names() == table.names { indexState.verified = instance }
     return table
   }
 
   private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile>? {
-    let found = try names()
-    let entries = found.count * UploadRecord.indexKeyCount
-    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
+    let entries = Int(try names().count) * UploadRecord.indexKeyCount
+    var table = try RecordIndex(building: file, entries: entries, instance: instance)
+    var failure: IndexError?
+    func add(_ keys: [IndexKey], _ name: RecordName, _ delivery: IndexedDelivery) {
+      do throws(IndexError) {
+        for key in keys { try table.insert(key, name.number, delivery) }
+        table.add(name)
+      } catch { failure = error }
+    }
+    func add(_ record: UploadRecord, _ name: RecordName) { add(record.indexKeys, name, IndexedDelivery(record)) }
     let check = CancellationCheck(cancellation)
     do throws(StateError) {
-      let add = { (record: UploadRecord, name: RecordName) in building.add(record, name) }
-      try visit(.all, isOver: check.isOver, unreadable: { building.add([.unreadable], $0, .none) }, add)
+      try visit(.all, isOver: check.isOver, unreadable: { add([.unreadable], $0, .none) }, add(_:_:))
     } catch { throw .damaged }
     if check.isCancelled { return nil }
-    if let failure = building.failure { throw failure }
-    building.table.boot = boot
-    try building.table.flush()
-    return building.table
+    if let failure { throw failure }
+    table.boot = boot
+    try table.flush()
+    return table
   }
 
   /// This process no longer uses the index, and the next one rebuilds it.

@@ -37,6 +37,38 @@ extension LocalPath {
   }
 }
 
+extension shim_file_status {
+  /// What has this path, or what a link there leads to; nil if there is nothing, or it cannot be examined.
+  package init?(at path: LocalPath) {
+    self.init()
+    guard shim_stat(path.cName, &self) == 0 else { return nil }
+  }
+
+  /// The same of a link itself.
+  package init?(ofLinkAt path: LocalPath) {
+    self.init()
+    guard shim_lstat(path.cName, &self) == 0 else { return nil }
+  }
+
+  /// What is open; nil if the system does not say.
+  package init?(of descriptor: Int32) {
+    self.init()
+    guard shim_fstat(descriptor, &self) == 0 else { return nil }
+  }
+
+  package static func of(_ descriptor: Int32) throws(SystemError) -> shim_file_status {
+    var status = shim_file_status()
+    let result = shim_fstat(descriptor, &status)
+    guard result == 0 else { throw SystemError(result: result) }
+    return status
+  }
+
+  package var isRegular: Bool { Int(kind) == SHIM_KIND_REGULAR }
+  package var isDirectory: Bool { Int(kind) == SHIM_KIND_DIRECTORY }
+
+  package func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
+}
+
 extension SystemError {
   /// "Connection refused"
   public var text: String { String(cString: shim_error_text(code)) }
@@ -62,8 +94,7 @@ package enum SmallFile {
     let descriptor = shim_open_for_reading(path.cName, 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR, status.size <= Int64(limit)
+    guard let status = shim_file_status(of: descriptor), status.isRegular, status.size <= Int64(limit)
     else { return nil }
     // The files of /proc have no size.
     let length = status.size > 0 ? Int(status.size) : limit

@@ -51,7 +51,6 @@ final class RateShare {
 
   deinit { control.shares.leave(number) }
 
-  /// Whether nothing may be sent for now.
   func isPaused(nowMilliseconds now: Int64) -> Bool { control.limit(nowMilliseconds: now) == .paused }
 
   /// The number of bytes that may be written now.
@@ -70,7 +69,6 @@ final class RateShare {
     if isLive { control.liveShare?.consume(count) } else { control.liveShare?.earn(by: count, nowMilliseconds: now) }
   }
 
-  /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
     if isLive, control.liveShare?.allowance(nowMilliseconds: now) == 0 {
       return now + Limits.liveSharePauseMilliseconds

@@ -73,7 +73,6 @@ final class Transfer {
   /// Whether the server promises to keep it open.
   var promisesReuse: Bool { pipeline.promisesReuse }
 
-  /// Whether the current request was sent completely.
   var hasSentAll: Bool { pipeline.current.exchange.sending == .finished }
 
   /// Pipelines another request, after ``TransferStep/sent``.
@@ -190,7 +189,6 @@ final class Transfer {
   func extendDeadlines(by milliseconds: Int64) { clock.extendDeadlines(by: milliseconds) }
 }
 
-/// The result of a step of a transfer.
 enum TransferStep {
   /// Nothing more is possible for now.
   case wait(Wait)

@@ -16,7 +16,6 @@ final class TransferBuffers {
   /// The same without a hash thread.
   private let ownRunLength: Int
 
-  /// Whether a hash thread may be used.
   private let mayHaveThread: Bool
   private var thread: HashThread?
   /// Whether the hash thread digests the current content of the ring.

@@ -20,7 +20,6 @@ struct TransferClock {
 
   mutating func noteReport() { nextReport = now + Limits.progressIntervalMilliseconds }
 
-  /// Excludes this time from network time limits.
   mutating func extendDeadlines(by milliseconds: Int64) { lastAdvance = lastAdvance.map { $0 + milliseconds } }
 
   /// The same within a step.

@@ -18,7 +18,6 @@ final class TransferSource {
   /// Whether the digest has every byte read for sending since the file was last seen unchanged. Of bytes that are sent again, it has what
   /// was sent first: if the file has that again when it is read once more, it has had it all the time.
   private(set) var isDigested = true
-  /// Whether a change of the file's status was reported.
   var hasReportedStatusChange = false
 
   /// The status time when reading it again started.

@@ -80,7 +80,6 @@ final class UploadDriver: Steppable {
       hasNewStatus: (try? source?.file.verifyUnchanged()) ?? false)
   }
 
-  /// Whether the current request was sent completely.
   var hasSentAll: Bool {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
@@ -561,6 +560,5 @@ struct DriverHooks {
   /// The server has not deleted these uploads, which nothing needs any more.
   /// - Returns: whether a later run tries again.
   var noteUndeleted: ([TargetURI]) -> Bool = { _ in false }
-  /// Saves a change of the record on disk.
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }

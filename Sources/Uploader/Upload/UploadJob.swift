@@ -35,7 +35,6 @@ final class UploadJob: Steppable {
   private var growth: Growth?
 
   private enum Growth {
-    /// Its parts are sent.
     case sending(SourceFile)
     /// It is sent to its end.
     case ended(SourceFile)
@@ -435,8 +434,7 @@ final class UploadJob: Steppable {
     let plan = UploadPlan(
       request, size: file.size, isGrowing: file.isGrowing,
       isAppended: file.isGrowing && request.isForTus && file.isAppended(using: slot.buffers.ring.writableRun),
-      previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
-      recordID: record?.record.id,
+      previous: record?.record.unfinished ?? UnfinishedUpload(), recordID: record?.record.id,
       superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,
       isGuest: shared.configuration.credentials.areGuests,
       verifiesCertificate: !shared.configuration.tls.isInsecure,

@@ -7,7 +7,6 @@ final class UploadSlots {
   let count: Int
   /// Whether another upload follows those that have begun.
   var hasNext = false
-  /// The IDs of the uploads in progress.
   private(set) var recordIDs: [String] = []
   private var free: [UploadSlot]
   private var freeToWait: [UploadSlot] = []
@@ -91,7 +90,6 @@ final class UploadSlots {
   /// How many connections all uploads have, or may have.
   var connectionCount: Int { count - free.count + helping }
 
-  /// A slot for a further connection of an upload.
   func takeToHelp() -> UploadSlot? {
     guard let slot = freeToHelp.popLast() ?? slotToHelp() else { return nil }
     helping += 1
@@ -142,7 +140,6 @@ final class UploadSlot {
     rateShare = rateControl.map { RateShare(of: $0) }
   }
 
-  /// A slot for a further connection of an upload.
   init(forHelping rateControl: RateControl?) {
     isForWaiting = false
     buffers = TransferBuffers(forHelping: ())
@@ -158,7 +155,6 @@ final class UploadSlot {
 
   deinit { idle?.connection.stream.closeNotify() }
 
-  /// Whether it keeps a connection.
   var hasConnection: Bool { idle != nil }
 
   /// The upload waits for its next attempt. Where many do, they keep no connection meanwhile.

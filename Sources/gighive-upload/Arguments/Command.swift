@@ -5,11 +5,9 @@ import Uploader
 enum Command: String, CaseIterable {
   case send, watch, status, resume, list, forget, prune, cancel, delete, clean, doctor
 
-  /// Whether the command accepts the option.
   @inline(never)
   func takes(_ option: Option) -> Bool { option.row.commands.contains(set) }
 
-  /// As an element of a set.
   var set: Commands {
     switch self {
     case .send: .send
@@ -38,7 +36,6 @@ struct CommandRow {
 
   /// Its name and what stands behind it, in a list of all commands.
   let synopsis: StaticString
-  /// In a few words.
   let summary: StaticString
   let operands: Operands
   /// The ways to call it, one in each line.
@@ -59,7 +56,6 @@ struct CommandRow {
 }
 
 extension CommandRow {
-  /// Of all commands.
   static var all: [CommandRow] {
     Command.allCases.map { $0.row } + [
       CommandRow("version [--verbose]", "show the versions of the program and its libraries"),
@@ -67,7 +63,6 @@ extension CommandRow {
     ]
   }
 
-  /// Of the command in the synopsis.
   var name: String { String(synopsis.text.prefix { $0 != " " }) }
 }
 
@@ -113,9 +108,7 @@ extension Command {
     case .status:
       .init(
         "status [--json]", "show what the watcher is doing", .none,
-        usage: """
-          status [--json] [options]
-          """,
+        usage: "status [--json] [options]",
         text: """
           Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting \
           recordings, those that were set aside and why, the last delivery and free space. The exit code is 3 if \
@@ -124,9 +117,7 @@ extension Command {
     case .resume:
       .init(
         "resume ID... | --all", "resume interrupted uploads", .open,
-        usage: """
-          resume ID... | --all [options]
-          """,
+        usage: "resume ID... | --all [options]",
         text: """
           Resumes uploads that were interrupted or failed, with the options they were started with. Options \
           given here override the stored ones for this run only, except credentials, which are stored. If the \
@@ -137,9 +128,7 @@ extension Command {
     case .list:
       .init(
         "list [--json]", "list pending, failed and delivered uploads", .ids,
-        usage: """
-          list [--json] [options]
-          """,
+        usage: "list [--json] [options]",
         text: """
           Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token \
           that delete needs, until you forget or prune them. A missing file is shown as gone or removed, or as \
@@ -148,9 +137,7 @@ extension Command {
     case .forget:
       .init(
         "forget ID... | --all", "drop the records of uploads", .ids,
-        usage: """
-          forget ID... | --all [options]
-          """,
+        usage: "forget ID... | --all [options]",
         text: """
           Drops the records of these uploads, or with --all of all that are delivered, and says what is lost \
           with each: delete needs the token in the record, and a file that is still there is uploaded again by \
@@ -160,9 +147,7 @@ extension Command {
     case .prune:
       .init(
         "prune AGE", "drop old records of files that are gone", .none,
-        usage: """
-          prune AGE [options]
-          """,
+        usage: "prune AGE [options]",
         text: """
           Drops the records of delivered and failed uploads that have not changed for this long and whose files \
           are gone, and says what is lost with each. Those of pending uploads, and of files that wait for their \
@@ -171,9 +156,7 @@ extension Command {
     case .cancel:
       .init(
         "cancel ID...", "cancel an upload here and on the server", .open,
-        usage: """
-          cancel ID... [options]
-          """,
+        usage: "cancel ID... [options]",
         text: """
           Cancels uploads that are not delivered yet, here and on the server. The files on this machine are \
           kept.
@@ -181,9 +164,7 @@ extension Command {
     case .delete:
       .init(
         "delete ID...", "delete a delivered recording from the server", .delivered,
-        usage: """
-          delete ID... [options]
-          """,
+        usage: "delete ID... [options]",
         text: """
           Deletes delivered recordings from GigHive, using the delete tokens that it issued, or from a WebDAV \
           server. The files on this machine are kept.
@@ -191,9 +172,7 @@ extension Command {
     case .clean:
       .init(
         "clean DIR...", "remove delivered files when space runs short", .directories,
-        usage: """
-          clean DIR... --keep-free SIZE [options]
-          """,
+        usage: "clean DIR... --keep-free SIZE [options]",
         text: """
           Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes \
           delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is \
@@ -223,7 +202,6 @@ extension Command {
   }
 }
 
-/// Several commands.
 struct Commands: OptionSet {
   let rawValue: UInt16
 
@@ -239,9 +217,7 @@ struct Commands: OptionSet {
   static let forget = Commands(rawValue: 1 << 9)
   static let prune = Commands(rawValue: 1 << 10)
 
-  /// Those that find recordings.
   static let finding: Commands = [.send, .watch]
-  /// Those that send recordings.
   static let sending: Commands = [.finding, .resume]
   /// Those about uploads that have a record.
   static let recorded: Commands = [.resume, .cancel, .delete, .clean]
@@ -279,7 +255,6 @@ struct Operands: RandomAccessCollection {
   }
 }
 
-/// Suggestions for mistyped words.
 enum Suggestion {
   /// The name that starts with the word, or else the one with the fewest changed letters, if they are few.
   static func nearest(to word: [UInt8], among names: [String]) -> String? {

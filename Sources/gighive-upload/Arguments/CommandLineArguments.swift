@@ -1,7 +1,6 @@
 import CShims
 import Uploader
 
-/// The arguments of the process.
 enum CommandLineArguments {
   static var count: Int { Int(shim_argument_count()) }
 

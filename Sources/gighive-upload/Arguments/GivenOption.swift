@@ -10,7 +10,6 @@ struct GivenOption {
   /// Whether it counts: false for an option without an argument that a file sets to "no", and for --no-NAME.
   var isOn = true
 
-  /// Its name for messages.
   @inline(never)
   var label: String { (place ?? (option.has(.fileOnly) ? "--set " : "--")) + option.name }
 
@@ -69,7 +68,6 @@ extension [GivenOption] {
   func has(_ option: Option) -> Bool { contains { $0.option == option && $0.isOn } }
 }
 
-/// The arguments of options, parsed.
 extension GivenOption {
   func uri() throws(UsageError) -> TargetURI {
     do throws(TargetURIError) { return try TargetURI(text) } catch {
@@ -97,7 +95,6 @@ extension GivenOption {
     return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
   }
 
-  /// A field of the metadata for a tus server.
   func metadata() throws(UsageError) -> FormField {
     let field = try field()
     guard TusFields.isKey(field.name) else {

@@ -38,17 +38,14 @@ struct OptionRow {
   }
 }
 
-/// What an option takes as its argument.
 struct OptionArgument {
   enum Kind: String {
     case none, text
     /// Text; some of it can be one of the words. A word that ends with "=" is followed by a directory.
     case words
-    /// One of the words.
     case choice
     /// The name of a file or directory on this machine.
     case file, directory
-    /// The name of a section of the configuration.
     case section
   }
 
@@ -60,7 +57,6 @@ struct OptionArgument {
   /// Separated by spaces.
   private let joinedWords: StaticString
 
-  /// What it can be.
   @inline(never)
   var words: [String] { joinedWords.text.split(separator: " ").map { String($0) } }
 
@@ -111,7 +107,6 @@ enum OptionGroup: String, CaseIterable {
   case none = ""
 }
 
-/// What is true of an option.
 struct OptionTraits: OptionSet {
   let rawValue: UInt16
 

@@ -10,11 +10,9 @@ struct SendArguments {
   private var givenJobs: Int?
   /// How many files are sent at a time.
   var jobs: Int { givenJobs ?? (isLive ? Limits.growingJobs : 1) }
-  /// Whether directories are sent.
   private(set) var isRecursive = false
   /// The list of files, or "-" for standard input.
   private(set) var list: LocalPath?
-  /// Whether nothing is sent.
   private(set) var isDryRun = false
   /// As given, for messages.
   private(set) var patterns: [GivenOption] = []
@@ -40,7 +38,6 @@ struct SendArguments {
   private(set) var dayStart = 0
   /// The options to keep in the record; nil for those given.
   let givenNote: String?
-  /// All options.
   let options: [GivenOption]
   /// When the command began, in seconds since 1970, so that a night's recordings belong to one event.
   var now: Int64 = 0
@@ -164,7 +161,6 @@ struct SendArguments {
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
 
-  /// How many connections there may be for one recording.
   var mostConnections: Int {
     let joins = template.isForS3 || template.isForWebDAV
     return common.configuration.connections.number ?? (joins ? common.configuration.connections.most : 1)

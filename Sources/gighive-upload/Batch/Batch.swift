@@ -25,7 +25,7 @@ final class Batch {
     self.outcomes = outcomes
     self.cancellation = cancellation
     if let path = arguments.list { list = try FileList(path) } else { list = nil }
-    if arguments.hasSeveral { report.expectSeveral() }
+    if arguments.hasSeveral { report.hasSeveral = true }
   }
 
   /// The request for the next file. A file that cannot have one is reported.
@@ -36,7 +36,6 @@ final class Batch {
     return nil
   }
 
-  /// The request for the next file to compare.
   func nextComparison() -> UploadRequest? {
     while let (index, file) = comparisons.popLast() {
       if let request = request(for: file, index) { return request }
@@ -63,10 +62,8 @@ final class Batch {
     }
   }
 
-  /// Whether there may be another file.
   var mayHaveNext: Bool { list.map { !$0.hasEnded } ?? (walk != nil || position < arguments.files.count) }
 
-  /// The index of a request's file in the report.
   func index(of request: Int) -> Int { open[position(of: request)].report }
 
   func file(of request: Int) -> BatchFile { open[position(of: request)].file }
@@ -95,7 +92,6 @@ final class Batch {
     return true
   }
 
-  /// A request's file has ended.
   func end(_ request: Int) { open.remove(at: position(of: request)) }
 
   private func position(of request: Int) -> Int {
@@ -185,9 +181,9 @@ final class Batch {
 
   /// Whether the file is neither too small nor to be left alone. If it cannot be examined, that is reported later.
   private func isWanted(_ path: LocalPath) -> Bool {
-    guard arguments.minimumSize != nil || arguments.existing != nil, let cString = path.cString else { return true }
-    var status = shim_file_status()
-    guard shim_stat(cString, &status) == 0 else { return true }
+    guard arguments.minimumSize != nil || arguments.existing != nil, let status = shim_file_status(at: path) else {
+      return true
+    }
     return status.size >= arguments.minimumSize ?? 0 && !(arguments.existing?.contains(path, status) ?? false)
   }
 
@@ -227,11 +223,7 @@ final class Batch {
     outcomes.keepExitCode(code, of: report.fileCount)
   }
 
-  static func isDirectory(_ path: LocalPath) -> Bool {
-    var status = shim_file_status()
-    guard let cString = path.cString else { return false }
-    return shim_stat(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY
-  }
+  static func isDirectory(_ path: LocalPath) -> Bool { shim_file_status(at: path)?.isDirectory ?? false }
 
   /// Reports a directory.
   /// - Parameter problem: what follows its name.
@@ -259,10 +251,7 @@ enum SettledFile {
     let descriptor = directory.open(file.name)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR, status.size > 0 else {
-      return nil
-    }
+    guard let status = shim_file_status(of: descriptor), status.isRegular, status.size > 0 else { return nil }
     let kind = FileSystem.kind(type: shim_file_system_type(descriptor))
     // Where status times are reliable, a wrong clock in a camera does not matter.
     let changed = kind == .stable ? status.changed_seconds : max(status.modified_seconds, status.changed_seconds)
@@ -284,7 +273,6 @@ struct BatchFile {
   let path: LocalPath
   /// The directory in which it was found, by this program or by the one that writes the list; nil if it was named.
   var foundBelow: LocalPath?
-  /// Whether it is not sent without a record.
   var needsRecord = false
   /// What a watcher has judged to be finished: only this is sent.
   var judged: FileSighting?

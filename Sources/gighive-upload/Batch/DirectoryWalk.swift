@@ -147,18 +147,15 @@ final class DirectoryWalk {
 enum UnfinishedMark {
   /// - Returns: its path; nil if there is none.
   static func beside(_ file: LocalPath) -> LocalPath? {
-    var status = shim_file_status()
-    return FileSelection.unfinishedEndings.lazy.map { file.appending($0) }
-      .first { $0.cString.map { shim_lstat($0, &status) == 0 } ?? false }
+    FileSelection.unfinishedEndings.lazy.map { file.appending($0) }.first { shim_file_status(ofLinkAt: $0) != nil }
   }
 }
 
 extension FileSelection {
   /// Whether delivered recordings are moved into a directory.
   fileprivate func isForDelivered(_ directory: LocalPath) -> Bool {
-    var (own, other) = (shim_file_status(), shim_file_status())
-    guard let target = delivered, shim_stat(target.cName, &other) == 0 else { return false }
-    return shim_stat(directory.cName, &own) == 0 && own.isSameFile(as: other)
+    guard let target = delivered, let other = shim_file_status(at: target) else { return false }
+    return shim_file_status(at: directory)?.isSameFile(as: other) ?? false
   }
 
   /// Whether a walk through a directory enters this one.

@@ -23,7 +23,6 @@ enum DryRun {
 }
 
 extension Report {
-  /// Reports a file that would be sent.
   func wouldSend(_ index: Int, _ request: UploadRequest, size: Int64, usesTus: Bool, recordID: String?) {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1

@@ -174,10 +174,7 @@ extension SendArguments {
   }
 
   private static func sighting(of file: LocalPath) throws(FileError) -> FileSighting {
-    var status = shim_file_status()
-    let result = shim_stat(file.cName, &status)
-    guard result == 0 else { throw FileError(absence: SystemError(result: result)) }
-    return FileSighting(status)
+    do throws(SystemError) { return FileSighting(try file.status.get()) } catch { throw FileError(absence: error) }
   }
 
   /// With a slash at its end; empty if there is none.

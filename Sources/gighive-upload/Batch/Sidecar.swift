@@ -16,7 +16,6 @@ struct Sidecar {
 
   private var name: String { PrintableText.line(path.lastComponent) }
 
-  /// Whether there is something of that name.
   var exists: Bool {
     guard let descriptor = open() else { return false }
     if descriptor >= 0 { _ = shim_close(descriptor) }
@@ -68,8 +67,7 @@ struct Sidecar {
       throw UnsendableFile(file, name, SystemError(result: descriptor))
     }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
+    guard let status = shim_file_status(of: descriptor), status.isRegular else {
       throw unsendable(name + " is not a regular file.")
     }
     guard status.size <= Int64(Limits.sidecarLength) else { throw tooLong }
@@ -117,17 +115,15 @@ final class SidecarSearch {
     return found
   }
 
-  private final class Finding { var isAny = false }
-
   /// Also if the directory cannot be read.
   private static func hasSidecars(_ directory: LocalPath) -> Bool {
-    let finding = Finding()
+    var isAny = false
     let result = shim_visit_directory(
       directory.cName,
       { name, context in
         guard let name, let context, FileSelection.isSidecar(LocalPath(cString: name).bytes) else { return }
-        Unmanaged<Finding>.fromOpaque(context).takeUnretainedValue().isAny = true
-      }, Unmanaged.passUnretained(finding).toOpaque())
-    return withExtendedLifetime(finding) { finding.isAny || result != 0 }
+        context.assumingMemoryBound(to: Bool.self).pointee = true
+      }, &isAny)
+    return isAny || result != 0
   }
 }

@@ -104,9 +104,8 @@ private final class CleanedDirectory {
 
   /// - Returns: nil if it is not a directory, or cannot be accessed.
   init?(_ directory: LocalPath) {
-    var status = shim_file_status()
-    guard let path = directory.withoutLinks, let name = path.cString,
-      shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, FreeSpace(at: path) != nil
+    guard let path = directory.withoutLinks, let status = shim_file_status(at: path), status.isDirectory,
+      FreeSpace(at: path) != nil
     else { return nil }
     self.path = path
     givenPath = directory.withoutFinalSlashes
@@ -129,8 +128,7 @@ private final class CleanedDirectory {
       last = (directory, real.map { path.contains($0.bytes) } ?? false ? real : nil)
     }
     guard let file = last?.real?.appendingName(record.file.path.name.bytes) else { return nil }
-    var status = shim_file_status()
-    return shim_lstat(file.cName, &status) == 0 && status.device == device ? file : nil
+    return shim_file_status(ofLinkAt: file)?.device == device ? file : nil
   }
 }
 

@@ -159,10 +159,8 @@ private struct HelpPage {
     return isTerminal ? min(max(Console.terminalSize(of: descriptor).columns, 40), 120) : 80
   }
 
-  /// Lines that stay as they are.
   mutating func add(verbatim text: String) { lines += text }
 
-  /// A term of a list, and what it means.
   mutating func add(_ term: String, _ meaning: String) { add("  " + term + " ", meaning, at: meaningColumn) }
 
   /// Words in lines that begin at the column, on the line of their label if it is short enough.

@@ -45,9 +45,8 @@ enum List {
   }
 
   private static func isFile(of record: UploadRecord, in target: LocalPath) -> Bool {
-    var status = shim_file_status()
-    let result = shim_lstat(target.appendingName(Array(record.file.path.lastComponentBytes)).cName, &status)
-    return result == 0 && status.inode == record.file.identity.inode
+    let file = target.appendingName(Array(record.file.path.lastComponentBytes))
+    return shim_file_status(ofLinkAt: file)?.inode == record.file.identity.inode
   }
 
   /// - Parameters:

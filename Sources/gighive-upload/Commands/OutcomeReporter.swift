@@ -65,7 +65,6 @@ final class OutcomeReporter {
     return observer
   }
 
-  /// Reports a file that has failed.
   func fail(_ index: Int, _ error: UploadError) {
     // Nobody has named it, and it may be there each time.
     if case .file(_, .empty) = error, report.leavesOutEmptyFile(index) { return report.leftOut(index, error) }

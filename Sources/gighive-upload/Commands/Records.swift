@@ -1,7 +1,6 @@
 import CShims
 import Uploader
 
-/// The records that a command works on.
 struct Records {
   let directory: StateDirectory
 

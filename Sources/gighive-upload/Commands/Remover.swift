@@ -3,7 +3,6 @@ import Uploader
 
 /// Removes files of delivered recordings, one after the other.
 final class Remover {
-  /// A server, with the options for it.
   private struct Server: Equatable {
     let origin: String
     let options: [GivenOption]
@@ -60,8 +59,7 @@ final class Remover {
     guard let delivery = record.delivery, delivery.deletion == nil,
       let endpoint = try? TargetURI(record.destination.endpoint)
     else { return nil }
-    var status = shim_file_status()
-    _ = shim_lstat(path.cName, &status)
+    let status = shim_file_status(ofLinkAt: path) ?? shim_file_status()
     let file = record.isAt(status) ? record.file.path : path
     let server: Server
     let uploader: Uploader

@@ -20,7 +20,7 @@ enum Resume {
     let progress = try own.last { $0.option == .progress }?.progressStyle() ?? .automatic
     let report = Report(common, progress: progress)
     guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
-    if isAll { report.nameFiles() }
+    if isAll { report.namesFiles = true }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     common.recoverRemovals(report)
     let queue: ResumeQueue
@@ -115,7 +115,6 @@ final class ResumeQueue {
       } catch { made = .failure(error) }
     }
 
-    /// The arguments that `send` would have.
     func arguments() throws(UsageError) -> SendArguments {
       switch made {
       case .arguments(let arguments): return arguments

@@ -1,9 +1,7 @@
 import CShims
 import Uploader
 
-/// A configuration file on this machine.
 struct ConfigurationSource {
-  /// Who asked for it.
   enum Origin {
     /// The command line: it must be there.
     case named
@@ -35,10 +33,9 @@ struct ConfigurationSource {
       throw failure(SystemError(result: descriptor))
     }
     defer { _ = shim_close(descriptor) }
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw failure(SystemError(result: result)) }
-    guard Int(status.kind) == SHIM_KIND_REGULAR else { throw UsageError(name + " is not a regular file.") }
+    let status: shim_file_status
+    do throws(SystemError) { status = try .of(descriptor) } catch { throw failure(error) }
+    guard status.isRegular else { throw UsageError(name + " is not a regular file.") }
     guard shim_is_owned_by_root_or_user(descriptor) != 0 else {
       throw UsageError(name + " belongs to another user, who could change it; run chown on it.")
     }

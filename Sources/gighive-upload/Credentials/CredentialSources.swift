@@ -78,8 +78,7 @@ struct CredentialSources {
     }
     let usual =
       environmentPath("AWS_SHARED_CREDENTIALS_FILE") ?? environmentPath("HOME")?.appending("/.aws/credentials")
-    var status = shim_file_status()
-    guard let file = s3File ?? usual.flatMap({ shim_stat($0.cName, &status) == 0 ? SecretFile($0) : nil }) else {
+    guard let file = s3File ?? usual.flatMap({ shim_file_status(at: $0) == nil ? nil : SecretFile($0) }) else {
       throw UsageError(
         "there are no keys for the S3 server: use --s3-credentials FILE, or $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY."
       )

@@ -28,8 +28,7 @@ enum CredentialStore {
       }
       if -descriptor != SHIM_ENOENT, unreadable == nil { unreadable = path }
     }
-    var status = shim_file_status()
-    guard let unreadable, shim_stat(beside.cName, &status) != 0 else { return beside }
+    guard let unreadable, shim_file_status(at: beside) == nil else { return beside }
     return unreadable
   }
 

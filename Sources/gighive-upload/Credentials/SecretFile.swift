@@ -1,7 +1,6 @@
 import CShims
 import Uploader
 
-/// A small file with a secret in it.
 struct SecretFile {
   let path: LocalPath
   /// Where a configuration file names it, such as "FILE:12: password-file"; nil on the command line.
@@ -46,10 +45,7 @@ struct SecretFile {
 
   /// Refuses a pipe, or anything else that can be read only once. A file that is missing is reported when it is read.
   static func requireRegular(_ path: LocalPath) throws(UsageError) {
-    var status = shim_file_status()
-    guard let cString = path.cString, shim_stat(cString, &status) == 0, Int(status.kind) != SHIM_KIND_REGULAR else {
-      return
-    }
+    guard let status = shim_file_status(at: path), !status.isRegular else { return }
     throw UsageError(
       PrintableText.line(path.text)
         + " is not a regular file. A watcher reads it again for each upload process, so a pipe cannot be used; write it to a "
@@ -73,12 +69,11 @@ struct SecretFile {
 
   /// Refuses a file that other users can read.
   private func refuseShared(_ descriptor: Int32) throws(UsageError) {
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw failure(SystemError(result: result)) }
+    let status: shim_file_status
+    do throws(SystemError) { status = try .of(descriptor) } catch { throw failure(error) }
     // The group permissions of systemd's copy are the mask of an access control list.
     let others: UInt32 = CredentialStore.isPassed(path) ? 0o037 : 0o077
-    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & others == 0 { return }
+    if !status.isRegular || status.mode & others == 0 { return }
     throw UsageError(
       name
         + " can be read by other users; run chmod 600 on it, or set shared-secrets = yes in the configuration to accept it."

@@ -56,7 +56,6 @@ final class DoctorArguments {
   private(set) var testLength: Int64?
   /// Whether the event's date does not come from the clock.
   private(set) var givesEventDate = false
-  /// Whether to measure the link.
   private(set) var measuresLink = false
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {
@@ -110,7 +109,6 @@ final class DoctorArguments {
   var file: LocalPath? { request.file.bytes.isEmpty ? nil : request.file }
 }
 
-/// Examines this machine.
 enum MachineExamination {
   /// - Parameter needsRecords: whether there are recordings that are not sent without a record.
   static func run(_ arguments: DoctorArguments, needsRecords: Bool, _ findings: Findings) {
@@ -183,7 +181,7 @@ enum MachineExamination {
       guard let name = path.cString else { return (path, SystemError(code: SHIM_EINVAL)) }
       let result = shim_stat(name, &status)
       if result == 0 {
-        return (path, Int(status.kind) == SHIM_KIND_DIRECTORY ? nil : SystemError(code: SHIM_ENOTDIR))
+        return (path, status.isDirectory ? nil : SystemError(code: SHIM_ENOTDIR))
       }
       guard -result == SHIM_ENOENT, path.bytes.count > 1 else { return (path, SystemError(result: result)) }
       guard let slash = path.bytes.lastIndex(of: ASCII.slash) else { return (".", nil) }

@@ -5,10 +5,7 @@ struct ServerExamination {
   private var request: UploadRequest
   /// That of the file, in bytes.
   private let size: Int64?
-  private let object: ObjectURL?
-  /// How many zeros to send, in bytes; nil for none.
-  private let testLength: Int64?
-  private let measuresLink: Bool
+  private let arguments: DoctorArguments
   private let prober: Prober
   private let configuration: Configuration
   private let findings: Findings
@@ -17,9 +14,7 @@ struct ServerExamination {
     _ arguments: DoctorArguments, _ size: Int64?, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
     request = arguments.request
-    object = arguments.object
-    testLength = arguments.testLength
-    measuresLink = arguments.measuresLink
+    self.arguments = arguments
     self.size = size
     self.prober = prober
     self.configuration = configuration
@@ -27,7 +22,7 @@ struct ServerExamination {
   }
 
   mutating func run() throws(UsageError) {
-    if let object { return try examine(object) }
+    if let object = arguments.object { return try examine(object) }
     let boundary: Boundary
     do throws(UploadError) { boundary = try Boundary(random: RandomBytes.bytes(16)) } catch {
       return findings.add(Finding(.entropy, .failure(error)))
@@ -41,12 +36,12 @@ struct ServerExamination {
     }
     let takesPatches = tus != nil && examinePatches()
     let content = ContentExamination(request, prober, boundary, findings)
-    // Other tests show the same.
-    if takesPatches, let tus, testLength == nil, !measuresLink, tusNeed != .avoided, TusChecks.terminates(tus) {
+    let showsAddress = arguments.testLength != nil || arguments.measuresLink
+    if takesPatches, let tus, !showsAddress, tusNeed != .avoided, TusChecks.terminates(tus) {
       content.examineAddress()
     }
-    if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
-    if measuresLink, !prober.cancellation.isCancelled {
+    if let length = arguments.testLength { content.run(length, overTus: tus != nil, asForm: sendsTestForm) }
+    if arguments.measuresLink, !prober.cancellation.isCancelled {
       let proxy = configuration.proxies.proxy(for: prober.target)
       content.measureLink(overTus: tus, asForm: maySendForms, proxy: proxy?.text)
     }
@@ -92,8 +87,8 @@ struct ServerExamination {
   }
 
   private var sendsTestForm: Bool {
-    guard let testLength, maySendForms else { return false }
-    return !request.prefersTus(size: testLength, isGuest: false)
+    guard let length = arguments.testLength, maySendForms else { return false }
+    return !request.prefersTus(size: length, isGuest: false)
   }
 
   /// - Returns: what a tus server that can be sent to says of itself, nil if there is none; and whether there is none, so that large

@@ -166,7 +166,6 @@ final class OutputStream {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Whether output is pending.
   var isBlocked: Bool { !queue.isEmpty }
 
   /// Writes what the stream accepts at once. Allocates nothing.

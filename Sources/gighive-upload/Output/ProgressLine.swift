@@ -80,7 +80,6 @@ struct ProgressBlock {
     return true
   }
 
-  /// Draws the lines over the previous ones.
   mutating func draw(_ lines: [String]) {
     var text = "\r" + lines.joined(separator: "\u{1B}[K\n\r")
     text += lines.count < lineCount ? "\u{1B}[J" : "\u{1B}[K"

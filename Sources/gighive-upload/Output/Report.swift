@@ -21,7 +21,6 @@ final class Report {
     var meter = Meter()
     /// How many tenths have been reported.
     var tenth: Int64 = 0
-    /// The ID of its record.
     var recordID: String?
     /// The response that leads to the next retry or to the outcome.
     var answer: RedactedAnswer?
@@ -36,7 +35,6 @@ final class Report {
   private let isSilent: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
-  /// The state directory, for messages.
   let stateName: String
   let isVerbose: Bool
   /// Only the files being uploaded, and the next one: there can be very many others.
@@ -44,10 +42,10 @@ final class Report {
   private(set) var fileCount = 0
   /// Whether nothing is sent, so that the summary says what would be.
   var promises = false
-  /// Whether messages must name the file.
-  private(set) var hasSeveral = false
-  /// Whether messages name the file anyway.
-  private(set) var namesFiles = false
+  /// Whether there is, or will be, more than one file, so that messages must name them.
+  var hasSeveral = false
+  /// Whether messages name the file even if there is only one.
+  var namesFiles = false
   var deliveredCount = 0
   private var skippedCount = 0
   private var notStartedCount = 0
@@ -79,12 +77,6 @@ final class Report {
       }
     if isJSON { Console.writeOutcomesToOutput() }
   }
-
-  /// Messages name the file even if there is only one.
-  func nameFiles() { namesFiles = true }
-
-  /// There will be more than one file.
-  func expectSeveral() { hasSeveral = true }
 
   /// Announces a file.
   /// - Returns: its index, for the other calls.
@@ -201,7 +193,6 @@ final class Report {
 
   // MARK: Messages
 
-  /// A line of --verbose.
   func diagnose(_ line: String) {
     closeLine()
     Console.error(line + "\n", .remark)
@@ -215,7 +206,6 @@ final class Report {
     Console.error(errorPalette.text("gighive-upload:", color) + " " + message + "\n")
   }
 
-  /// A result in words.
   func say(_ message: String) {
     if !isQuiet, !isJSON { Console.out(message) }
   }
@@ -246,7 +236,6 @@ final class Report {
   func good(_ text: String) -> String { outPalette.text(text, .green) }
 }
 
-/// Outcomes of files.
 extension Report {
   func delivered(_ index: Int, _ delivery: SentRecording) {
     defer { end(index, isDelivered: true) }
@@ -323,7 +312,7 @@ extension Report {
   func comparisonDue(_ index: Int, _ previous: PreviousDelivery) {
     defer { end(index, isDelivered: true) }
     recorded(index, recordID: previous.upload)
-    if isJSON { writeComparisonDue(index) }
+    if isJSON { writeUnsent("comparison_due", index) }
   }
 
   /// An upload of `resume --all` that another process has worked on in the meantime.
@@ -342,13 +331,18 @@ extension Report {
     defer { end(index, isDelivered: true) }
     notStartedCount += 1
     let message = message(of: error, index)
-    if isJSON { writeLeftOut(index, message) } else { say(message + " It is left out.") }
+    if isJSON { writeUnsent("left_out", index, message) } else { say(message + " It is left out.") }
   }
 
   /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
   func unsettled(_ index: Int, _ error: UploadError) {
     defer { end(index, isDelivered: false) }
-    if isJSON { writeUnsettled(index, message(of: error, index)) } else { printError(message(of: error, index)) }
+    let message = message(of: error, index)
+    if isJSON {
+      writeUnsent("unsettled", index, message, exitCode: ExitCode.inputFile)
+    } else {
+      printError(message)
+    }
   }
 
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {

@@ -53,23 +53,11 @@ extension Report {
     Console.out(line.finished())
   }
 
-  func writeComparisonDue(_ index: Int) {
-    var line = event("comparison_due", index)
-    line.add("exit_code", Int64(ExitCode.delivered))
-    Console.out(line.finished())
-  }
-
-  func writeUnsettled(_ index: Int, _ message: String) {
-    var line = event("unsettled", index)
-    line.add("message", message)
-    line.add("exit_code", Int64(ExitCode.inputFile))
-    Console.out(line.finished())
-  }
-
-  func writeLeftOut(_ index: Int, _ message: String) {
-    var line = event("left_out", index)
-    line.add("message", message)
-    line.add("exit_code", Int64(ExitCode.delivered))
+  /// A file that is not sent now.
+  func writeUnsent(_ kind: String, _ index: Int, _ message: String? = nil, exitCode: Int32 = ExitCode.delivered) {
+    var line = event(kind, index)
+    if let message { line.add("message", message) }
+    line.add("exit_code", Int64(exitCode))
     Console.out(line.finished())
   }
 

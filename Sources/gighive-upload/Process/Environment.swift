@@ -14,7 +14,6 @@ func environmentPath(_ name: String) -> LocalPath? {
 }
 
 extension LocalPath {
-  /// The path followed by the text.
   func appending(_ text: String) -> LocalPath { LocalPath(bytes: bytes + Array(text.utf8)) }
 }
 

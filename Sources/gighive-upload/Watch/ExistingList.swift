@@ -86,8 +86,7 @@ final class ExistingList {
         if path == root { throw Problem(text: "it " + reason) }
         unread.append(WatchedFile.key(relative(path), []))
       case .file(let path):
-        var status = shim_file_status()
-        guard let name = path.cString, shim_lstat(name, &status) == 0 else { continue }
+        guard let status = shim_file_status(ofLinkAt: path) else { continue }
         keys.append(key(path, status))
       }
       guard keys.count + unread.count <= Limits.existingFileCount else {
@@ -124,14 +123,12 @@ final class ExistingList {
     descriptor = shim_open_for_reading(file.cName, 0)
     if -descriptor == SHIM_ENOENT { return false }
     guard descriptor >= 0 else { throw unreadable(SystemError(result: descriptor)) }
-    var status = shim_file_status()
-    let result = shim_fstat(descriptor, &status)
-    guard result == 0 else { throw unreadable(SystemError(result: result)) }
-    let header: [UInt8]
-    do throws(SystemError) { header = try SmallFile.read(descriptor, ExistingFiles.headerLength, at: 0) } catch {
-      throw unreadable(error)
-    }
-    guard let found = ExistingFiles(header: header, fileLength: status.size) else { throw damaged }
+    let (length, header): (Int64, [UInt8])
+    do throws(SystemError) {
+      length = try shim_file_status.of(descriptor).size
+      header = try SmallFile.read(descriptor, ExistingFiles.headerLength, at: 0)
+    } catch { throw unreadable(error) }
+    guard let found = ExistingFiles(header: header, fileLength: length) else { throw damaged }
     files = found
     var sum = ExistingFiles.sum([])
     let count = files.count + files.unreadCount

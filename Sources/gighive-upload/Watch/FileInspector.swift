@@ -51,7 +51,7 @@ final class FileInspector {
       if error.code == SHIM_EACCES { isBarred = true }
       return error.isPassing ? .unknown : .nothing
     }
-    guard Int(status.kind) == SHIM_KIND_REGULAR else { return .nothing }
+    guard status.isRegular else { return .nothing }
     let isLong = status.size >= max(1, arguments.sending.minimumSize ?? 1)
     // Nothing tells later that one that is empty when it is made has become long enough.
     guard isLong || arguments.settings.live != nil else { return .nothing }
@@ -145,8 +145,7 @@ enum WatchFileKey {
 
   /// For a file with credentials, which may be a link; 0 if there is none.
   static func of(_ path: LocalPath) -> UInt64 {
-    var status = shim_file_status()
-    return shim_stat(path.cName, &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
+    shim_file_status(at: path).map { WatchedFile.key(path.bytes, numbers($0)) } ?? 0
   }
 
   private static func numbers(_ status: shim_file_status) -> [UInt64] {

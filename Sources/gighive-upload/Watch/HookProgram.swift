@@ -28,7 +28,6 @@ final class HookProgram {
 
   func tell(_ notice: WatchNotice) { queue.add(notice, unixMilliseconds: shim_unix_milliseconds()) }
 
-  /// Whether it is running or has something to do.
   var isBusy: Bool { run != nil || queue.count > 0 }
 
   /// Readable when the program ends.

@@ -6,7 +6,6 @@ final class InotifyWatches {
   /// Poll waits for it. Negative if there is none.
   let descriptor: Int32
   private var table = WatchTable()
-  /// Whether changes were lost.
   private(set) var hasLost = false
   private var changes: [WatchTable.Change] = []
 
@@ -49,7 +48,6 @@ final class InotifyWatches {
     for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }
   }
 
-  /// Ends all watches of an owner.
   func remove(of owner: Int) {
     for number in table.remove(of: owner) { shim_inotify_remove(descriptor, number) }
   }

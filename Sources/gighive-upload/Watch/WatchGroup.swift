@@ -1,7 +1,6 @@
 import CShims
 import Uploader
 
-/// What a group asks the others.
 struct OtherGroups {
   /// Whether recordings may be removed because space runs short.
   let mayClean: () -> Bool
@@ -62,7 +61,6 @@ final class WatchGroup {
     space?.end(atOnce: false)
   }
 
-  /// How many uploads it has not ended.
   var uploadCount: Int { machine.uploads.count }
 
   /// Sends nothing until these groups have ended, as far as they had one of its directories.
@@ -107,10 +105,8 @@ final class WatchGroup {
 
   func add(_ history: WatchHistory) { machine.add(history) }
 
-  /// Their names, for people.
   var openDirectoryNames: [String] { directories.all.filter { $0.isOpen }.map { $0.name } }
 
-  /// Opens what can be opened.
   /// - Returns: whether another watcher has locked one of them.
   func openDirectories() -> Bool {
     defer { recoverRemovals() }
@@ -376,7 +372,6 @@ final class WatchGroup {
   /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { (worker?.waits ?? []) + (space?.waits ?? []) }
 
-  /// - Parameter atOnce: with SIGKILL.
   func end(atOnce: Bool) {
     worker?.end(atOnce: atOnce)
     space?.end(atOnce: atOnce)

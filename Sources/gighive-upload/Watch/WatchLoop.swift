@@ -239,9 +239,7 @@ final class WatchLoop {
 
   /// The figures of groups that have ended, or are about to.
   private func hand(_ ended: [WatchGroup], to groups: [WatchGroup]) {
-    let successors = groups.map {
-      WatchHistory.Successor(destination: $0.destination, directories: $0.arguments.directories)
-    }
+    let successors = groups.map { (destination: $0.destination, directories: $0.arguments.directories) }
     for (group, history) in zip(groups, WatchHistory.assigned(ended.map { $0.takeHistory() }, to: successors)) {
       if let history { group.add(history) }
     }

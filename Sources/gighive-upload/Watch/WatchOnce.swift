@@ -25,7 +25,7 @@ final class WatchOnce {
     }
     let jobs = groups.reduce(1) { max($0, $1.sending.jobs) }
     guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
-    report.expectSeveral()
+    report.hasSeveral = true
     let once = WatchOnce(report)
     for group in groups {
       if sending.isDryRun { try once.preview(group) } else { try once.deliver(group) }
@@ -52,9 +52,7 @@ final class WatchOnce {
 
   /// Whether the other directory is the same, or below.
   private static func isShared(_ directory: LocalPath, _ other: LocalPath) -> Bool {
-    var status = shim_file_status()
-    guard shim_stat(directory.cName, &status) == 0 else { return false }
-    return WatchedDirectory.contains(other, status)
+    shim_file_status(at: directory).map { WatchedDirectory.contains(other, $0) } ?? false
   }
 
   private func preview(_ group: WatchArguments) throws(UsageError) {

@@ -151,9 +151,7 @@ struct WatchLog {
 
   /// Whether standard error is what systemd connected to the journal (systemd.exec(5), $JOURNAL_STREAM).
   private static var isErrorJournal: Bool {
-    guard let stream = environment("JOURNAL_STREAM") else { return false }
-    var status = shim_file_status()
-    guard shim_fstat(2, &status) == 0 else { return false }
+    guard let stream = environment("JOURNAL_STREAM"), let status = shim_file_status(of: 2) else { return false }
     return stream == String(status.device) + ":" + String(status.inode)
   }
 }

@@ -6,7 +6,6 @@ import Uploader
 final class WatchSpace {
   private struct Run {
     let worker: WatchWorker
-    /// The directory's index.
     let index: Int
     /// The first recording that was kept, and why.
     var kept: String?
@@ -34,7 +33,6 @@ final class WatchSpace {
 
   var isCleaning: Bool { run != nil }
 
-  /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { run?.worker.waits ?? [] }
 
   /// The process that removes recordings, if it is stopped.
@@ -51,7 +49,6 @@ final class WatchSpace {
 
   func noteDelivery() { for index in keepers.indices { keepers[index].noteDelivery() } }
 
-  /// - Parameter atOnce: with SIGKILL.
   func end(atOnce: Bool) { run?.worker.end(atOnce: atOnce) }
 
   /// Does what is possible without waiting.

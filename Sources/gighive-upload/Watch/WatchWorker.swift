@@ -53,7 +53,6 @@ final class WatchWorker {
     }
   }
 
-  /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] {
     var entries: [shim_poll_entry] = []
     if output >= 0 { entries.append(shim_poll_entry(descriptor: output, events: Int32(SHIM_POLL_READABLE), ready: 0)) }

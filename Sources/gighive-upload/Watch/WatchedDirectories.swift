@@ -12,7 +12,6 @@ final class WatchedDirectories {
   private let firstOwner: Int
   private let tellOne: (WatchNotice) -> Void
   private var hasToldFewWatches = false
-  /// Whether something that is shown may have changed.
   private var hasChanged = false
 
   init(
@@ -160,7 +159,6 @@ final class WatchedDirectories {
     return all.indices.contains(index) ? index : nil
   }
 
-  /// The one that a path is in.
   func directory(of path: [UInt8]) -> WatchedDirectory? {
     all.filter { $0.path.contains(path) }.max { $0.path.bytes.count < $1.path.bytes.count }
   }
@@ -174,7 +172,6 @@ final class WatchedDirectories {
 
   // MARK: Scans
 
-  /// Scans everything.
   func requestScans() { for (directory, scan) in zip(all, scans) where directory.isOpen { scan.request() } }
 
   /// Scans a directory that has appeared in one of them.
@@ -187,7 +184,6 @@ final class WatchedDirectories {
     if all[index].failures.contains(directory) { scans[index].request(directory) }
   }
 
-  /// Whether there is more to scan.
   var isScanning: Bool { scans.contains { $0.isDue } }
 
   /// Scans a part.
@@ -219,8 +215,7 @@ final class WatchedRoots {
 
   /// - Parameter descriptor: that of a directory that was locked.
   func add(_ descriptor: Int32) {
-    var status = shim_file_status()
-    if shim_fstat(descriptor, &status) == 0 { all.append((descriptor, status)) }
+    if let status = shim_file_status(of: descriptor) { all.append((descriptor, status)) }
   }
 
   /// - Returns: whether no other name of the directory needs the lock.
@@ -232,10 +227,8 @@ final class WatchedRoots {
 
   /// Another descriptor with the lock of the directory that this descriptor opens; nil if this watcher has not locked it.
   func duplicate(_ descriptor: Int32) -> Int32? {
-    var status = shim_file_status()
-    guard shim_fstat(descriptor, &status) == 0, let own = all.first(where: { $0.status.isSameFile(as: status) }) else {
-      return nil
-    }
+    guard let status = shim_file_status(of: descriptor), let own = all.first(where: { $0.status.isSameFile(as: status) })
+    else { return nil }
     let copy = shim_duplicate(own.descriptor)
     return copy >= 0 ? copy : nil
   }
@@ -249,9 +242,8 @@ final class WatchedRoots {
   }
 
   func isForeign(_ descriptor: Int32) -> Bool {
-    guard shim_is_locked(descriptor) != 0 else { return false }
-    var status = shim_file_status()
-    return shim_fstat(descriptor, &status) == 0 && !all.contains { $0.status.isSameFile(as: status) }
+    guard shim_is_locked(descriptor) != 0, let status = shim_file_status(of: descriptor) else { return false }
+    return !all.contains { $0.status.isSameFile(as: status) }
   }
 
   /// Whether another watcher has locked a directory above this one. One that cannot be read is passed.
@@ -260,9 +252,8 @@ final class WatchedRoots {
     var last = shim_file_status()
     for _ in 0..<Limits.directoryDepth {
       path = path.appending("/..")
-      var status = shim_file_status()
       // The one above the root of all is that itself.
-      guard shim_stat(path.cName, &status) == 0, !status.isSameFile(as: last) else { return false }
+      guard let status = shim_file_status(at: path), !status.isSameFile(as: last) else { return false }
       last = status
       let descriptor = shim_open_for_reading(path.cName, 0)
       guard descriptor >= 0 else { continue }

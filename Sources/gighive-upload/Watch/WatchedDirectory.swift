@@ -20,7 +20,6 @@ final class WatchedDirectory {
   private(set) var isUnlocked = false
   /// Whether it was reported that the writers of its files cannot be detected.
   var hasToldBlindness = false
-  /// What could not be scanned in it.
   var failures = ScanFailures()
   /// What was reported about it last, so that it is reported only once.
   var problem: DirectoryProblem?
@@ -54,9 +53,8 @@ final class WatchedDirectory {
 
   /// Whether the same directory is still at its path.
   var isThere: Bool {
-    var (now, opened) = (shim_file_status(), shim_file_status())
-    return shim_stat(path.cName, &now) == 0 && shim_fstat(lock, &opened) == 0
-      && now.device == opened.device && now.inode == opened.inode
+    guard let now = shim_file_status(at: path), let opened = shim_file_status(of: lock) else { return false }
+    return now.isSameFile(as: opened)
   }
 
   /// Opens and locks it.
@@ -75,8 +73,7 @@ final class WatchedDirectory {
   }
 
   private func prepare(_ arguments: WatchArguments) -> DirectoryProblem? {
-    var status = shim_file_status()
-    guard shim_fstat(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
+    guard let status = shim_file_status(of: lock), status.isDirectory else {
       return .unusable("it is not a directory")
     }
     guard !WatchedDirectory.contains(arguments.statePath, status) else {
@@ -108,12 +105,7 @@ final class WatchedDirectory {
     // The one above "a/.." is not "a".
     var path = path.withoutLinks ?? path.directory.withoutLinks?.appendingName(path.name.bytes) ?? path
     while true {
-      var status = shim_file_status()
-      if shim_stat(path.cName, &status) == 0, status.device == directory.device,
-        status.inode == directory.inode
-      {
-        return true
-      }
+      if shim_file_status(at: path)?.isSameFile(as: directory) ?? false { return true }
       guard path.bytes.count > 1 else { return false }
       path = path.directory
     }
@@ -140,7 +132,6 @@ final class DirectoryScan {
     self.onEnter = onEnter
   }
 
-  /// Whether there is something to do.
   var isDue: Bool { walk != nil || isFullDue || !pending.isEmpty }
 
   func request() { isFullDue = true }
@@ -158,7 +149,6 @@ final class DirectoryScan {
 
   enum Step {
     case item(DirectoryWalk.Item)
-    /// A scan has ended.
     case ended(isFull: Bool)
     case nothing
   }

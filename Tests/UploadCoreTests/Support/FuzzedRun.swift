@@ -49,10 +49,9 @@ struct FuzzedRun {
     let kind = Kind.allCases.randomElement(using: &random) ?? .plain
     let size: Int64 = [1, 2, 100, 2 << 20, 6 << 20, 20 << 20].randomElement(using: &random) ?? 1
     let total: Int64? = Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: 0...20_000, using: &random) : nil
-    var previous = UploadPlan.PreviousState()
+    var previous = UnfinishedUpload()
     if kind != .plain, kind != .form, Bool.random(using: &random) {
-      previous.location = try TargetURI("https://hive/files/1")
-      previous.isUploaded = Bool.random(using: &random)
+      previous.remote = RemoteUpload(url: "https://hive/files/1", isWhole: Bool.random(using: &random))
       previous.lastByteMayBeSent = Bool.random(using: &random)
       previous.doubt = [nil, nil, .touched, .replaced].randomElement(using: &random) ?? nil
       if Bool.random(using: &random) {

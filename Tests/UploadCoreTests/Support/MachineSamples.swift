@@ -6,7 +6,7 @@ extension UploadMachine {
 
   /// A machine for the file `set.wav`, with two retries.
   static func upload(
-    to destination: Destination, size: Int64 = 100, previous: UploadPlan.PreviousState = UploadPlan.PreviousState(),
+    to destination: Destination, size: Int64 = 100, previous: UnfinishedUpload = UnfinishedUpload(),
     isGuest: Bool = false, policy configurePolicy: (inout UploadPolicy) -> Void = { _ in },
     configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadMachine {

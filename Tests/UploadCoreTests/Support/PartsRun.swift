@@ -178,8 +178,7 @@ struct PartsRun<Server: PartsServer> {
     request.computesDigest = computesDigest
     let plan = UploadPlan(
       request, size: written ?? Server.size, isGrowing: written != nil, isAppended: isAppended,
-      previous: UploadPlan.PreviousState(record),
-      recordID: "5e1f0a77",
+      previous: record, recordID: "5e1f0a77",
       modifiedSeconds: server.modifiedSeconds(of: versions), connections: connections, boundary: Boundary(random: token)
     )
     return try UploadMachine(

@@ -12,7 +12,7 @@ struct TranscriptSetup {
   private(set) var bootedAtSeconds: Int64 = 1_800_000_000
   private var purpose = "tus"
   private var target: String?
-  private var previous = UploadPlan.PreviousState()
+  private var previous = UnfinishedUpload()
   private var superseded: String?
   private var isGuest = false
   private var modifiedSeconds: Int64 = 1_700_000_000
@@ -55,10 +55,11 @@ struct TranscriptSetup {
     case (_, "bytes"): size = number ?? 0
     case (_, "MiB"): size = (number ?? 0) << 20
     case (_, "GiB"): size = (number ?? 0) << 30
-    case ("at", "U"): previous.location = try TargetURI(TranscriptSetup.chunks)
-    case ("at", _): previous.location = try TargetURI(words[1].hasPrefix("/") ? "https://hive" + words[1] : words[1])
-    case ("offset", _): previous.offset = number ?? 0
-    case ("uploaded", _): previous.isUploaded = true
+    case ("at", "U"): previous.remote = RemoteUpload(url: TranscriptSetup.chunks)
+    case ("at", _):
+      previous.remote = RemoteUpload(url: words[1].hasPrefix("/") ? "https://hive" + words[1] : words[1])
+    case ("offset", _): previous.remote?.offset = number ?? 0
+    case ("uploaded", _): previous.remote?.isWhole = true
     case ("last", _): previous.lastByteMayBeSent = true
     case ("touched", _): previous.doubt = .touched
     case ("replaced", _): previous.doubt = .replaced
@@ -211,20 +212,7 @@ struct TranscriptSetup {
 
   var record: UploadRecord {
     var record = UploadRecord.sample(identity(size: size))
-    var upload = UnfinishedUpload()
-    upload.remote = previous.location.map {
-      RemoteUpload(url: $0.text, offset: previous.offset, isWhole: previous.isUploaded)
-    }
-    upload.lastByteMayBeSent = previous.lastByteMayBeSent
-    upload.assetID = previous.assetID
-    upload.sent = previous.sent
-    upload.parts = previous.parts
-    upload.doubt = previous.doubt
-    upload.isServerDoubtful = previous.isServerDoubtful
-    upload.detours = previous.detours
-    upload.cookies = previous.cookies
-    upload.fullSends = previous.fullSends
-    record.state = .unfinished(upload)
+    record.state = .unfinished(previous)
     return record
   }
 }

@@ -136,7 +136,7 @@ struct UploadMachineTests {
 
   /// Reading the file to ask about an earlier process's form is not verifying: this process has sent nothing.
   @Test func whileTheFileIsReadOnlyASentFormIsVerified() throws {
-    var previous = UploadPlan.PreviousState()
+    var previous = UnfinishedUpload()
     previous.assetID = 9
     var recalling = try UploadMachine.upload(to: .gigHive, previous: previous)
     #expect(recalling.next(nowMilliseconds: 0) == .hash(.wholeFile) && !recalling.isVerifying)
@@ -149,8 +149,8 @@ struct UploadMachineTests {
   /// Of an attempt that ends while it reads what an earlier process has sent, the record keeps no more than it has.
   @Test(arguments: [SentPart(length: 60, sha256: "ab"), nil])
   func progressIsReportedWhileAnUnknownBeginningIsRead(sent: SentPart?) throws {
-    var previous = UploadPlan.PreviousState()
-    (previous.location, previous.offset, previous.sent) = (try TargetURI("https://hive/files/1"), 42, sent)
+    var previous = UnfinishedUpload()
+    (previous.remote, previous.sent) = (RemoteUpload(url: "https://hive/files/1", offset: 42), sent)
     var machine = try UploadMachine.upload(to: .tusServer, previous: previous, configure: { $0.computesDigest = true })
     let proof = Field("Tus-Resumable", "1.0.0")
     for field in [Field("Tus-Version", "1.0.0"), Field("Upload-Offset", "42")] {
@@ -181,8 +181,8 @@ struct UploadMachineTests {
   /// Each response in between would reset the count, but nothing is ever stored.
   @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
     let proof = Field("Tus-Resumable", "1.0.0")
-    var previous = UploadPlan.PreviousState()
-    previous.location = try TargetURI("https://hive/files/1")
+    var previous = UnfinishedUpload()
+    previous.remote = RemoteUpload(url: "https://hive/files/1")
     var machine = try UploadMachine.upload(to: .tusServer, previous: previous)
     var count = 0
     while true {

@@ -9,10 +9,9 @@ struct SetAsideMemoryTests {
   private let day: Int64 = 24 * 3_600_000
 
   private func memory(_ again: Reattempt, failures: Int, message: String? = "no.") throws -> SetAsideMemory {
-    let file = SetAsideFile(
-      key: .max, path: [], again: again, failures: failures, failedAt: 1000,
-      shown: message.map { WatchSnapshot.SetAside(id: "5e1f0a77", path: [], message: $0, since: 0) })
-    return SetAsideMemory(file)
+    SetAsideMemory(
+      key: .max, again: again, failures: failures, failedAt: 1000, message: message,
+      id: message == nil ? nil : "5e1f0a77")
   }
 
   @Test func aLineIsReadAsItWasWritten() throws {

@@ -83,11 +83,8 @@ struct WatchHistoryTests {
     let former = [
       history(1, "https://a/", "/one"), history(2, "https://a/", "/two"), history(3, "https://b/", "/three"),
     ]
-    let groups: [WatchHistory.Successor] = [
-      .init(destination: "https://a/", directories: ["/new"]),
-      .init(destination: "https://a/", directories: ["/one", "/x"]),
-      .init(destination: "https://c/", directories: ["/three"]),
-      .init(destination: "https://a/", directories: ["/newer"]),
+    let groups: [(destination: String, directories: [LocalPath])] = [
+      ("https://a/", ["/new"]), ("https://a/", ["/one", "/x"]), ("https://c/", ["/three"]), ("https://a/", ["/newer"]),
     ]
     let assigned = WatchHistory.assigned(former, to: groups)
     #expect(assigned.map { $0?.totals.deliveredCount } == [2, 1, nil, nil])
