@@ -15,9 +15,6 @@ EXPECTATIONS = [
     ["417=close"],
 ]
 
-REFUSALS = {400: 7, 401: 6, 413: 8, 429: 9, 503: 9}
-"""One of each kind."""
-
 
 def plain(head: str, content: str = "") -> bytes:
     return (head.replace("\n", "\r\n") + "\r\n\r\n" + content).encode("latin-1")
@@ -40,13 +37,6 @@ def test_an_expectation_is_given_up_when_the_server_does_not_meet_it(hive, send,
         assert stub.requests[0].body_bytes == 0
 
 
-@pytest.mark.parametrize(("status", "code"), REFUSALS.items())
-def test_a_refusal_has_its_exit_code_and_is_reported_with_its_status(hive, send, recording, status, code):
-    result = send(hive(f"early-status={status}"), recording())
-    assert result.code == code, result
-    assert str(status) in result.err
-
-
 def test_the_servers_own_words_are_reported(any_hive, send, recording):
     result = send(any_hive("gzip", "split-answer"), recording(), "--event-date", "2026-01-01", "--file-name", "notes.txt")
     assert result.code == 7, result
@@ -58,12 +48,6 @@ def test_an_html_page_is_reported_without_its_tags(hive, send, recording):
     assert result.code == 8, result
     assert "exceeds the capacity limit" in result.err
     assert "<" not in result.err and "DOCTYPE" not in result.err
-
-
-def test_a_malformed_answer_to_a_whole_form_confirms_nothing(hive, post, recording):
-    result = post(hive(answer=plain("HTTP/1.1 201 Created\nTransfer-Encoding: chunked", "5\r\n{")), recording())
-    assert result.code == 16, result
-    assert "is invalid" in result.err and "may have stored" in result.err
 
 
 def test_a_flood_of_content_is_not_kept(hive, program, post, recording):

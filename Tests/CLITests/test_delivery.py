@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from uploads import form_options, sha256
+from uploads import form_options, is_delivered, sha256
 
 FULL_FORM = {
     "event_date": "2026-02-28",
@@ -108,8 +108,12 @@ def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
 
 
-@pytest.mark.parametrize("content", ["<html>Welcome</html>", '{"id":1,"asset_id":1}'])
-def test_a_success_without_gighives_confirmation_is_not_one(hive, send, recording, content):
-    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n{content}"
-    result = send(hive(answer=answer.encode()), recording())
-    assert result.code == 10, result
+@pytest.mark.parametrize(("status", "size"), [(307, 1000), (308, 2_000_000)])
+def test_a_recording_goes_where_the_server_redirects_it(any_hive, send, recording, status, size):
+    """The second size asks for 100 (Continue) first."""
+    hive, file = any_hive(f"http-redirect={status}:/api/uploads.php?ui=json&moved=1"), recording(size)
+    send(hive, file).check()
+    assert is_delivered(hive, file)
+    first, second = hive.wait_for(2)
+    assert (first.method, second.method) == ("POST", "POST")
+    assert second.header("Authorization") == first.header("Authorization") != ""
