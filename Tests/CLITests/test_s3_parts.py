@@ -66,25 +66,12 @@ def test_a_kill_costs_only_the_part_in_flight(s3, put, killed, file, number):
     assert s3.count("PUT") == 4 - number + 1
 
 
-def test_a_recording_that_was_touched_is_read_before_it_goes_on(s3, put, killed, file):
-    killed(is_part(3), "--after", "remove", "--trust-server")
-    put("--after", "remove", "--trust-server").check()
-    assert s3.count("PUT") == 2 and not file.exists() and len(s3.objects["/bucket/a.wav"][0]) == SIZE
-
-
 def test_a_recording_that_is_renamed_and_sent_needs_its_former_upload_no_more(s3, program, killed, file):
     killed(is_part(3))
     renamed = file.rename(file.with_name("b.wav"))
     program.run("send", renamed, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--after", "remove", "--trust-server",
                 env=ENVIRONMENT).check()
     assert not renamed.exists() and len(s3.objects["/bucket/b.wav"][0]) == SIZE
-
-
-def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
-    killed(is_part(3))
-    write(file, 2 * PART + 7)
-    put().check()
-    assert arrived(s3, file) and s3.count("DELETE") == 1
 
 
 def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):

@@ -63,12 +63,6 @@ def test_a_kill_is_followed_by_the_rest(hive, send, program, recording, again, d
     assert stub.uploads[0].sha256 == sha256(file) and sum(request.body_bytes for request in stub.requests) == SIZE - 3_000_000
 
 
-def test_a_length_that_the_server_leaves_open_is_sent(hive, send, recording):
-    stub, file = hive(), recording(SIZE)
-    send(create(stub), file).check()
-    assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
-
-
 @pytest.mark.parametrize("is_secret", [False, True])
 def test_cancel_removes_it(hive, program, recording, tmp_path, is_secret):
     stub, file = hive(), recording(SIZE)

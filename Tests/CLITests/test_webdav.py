@@ -5,7 +5,6 @@ import signal
 import pytest
 from program import wait_until
 from records import only_record
-from watching import write
 
 
 @pytest.fixture
@@ -46,12 +45,6 @@ def test_a_tree_of_directories_is_made(send, dav, recording, tmp_path):
     assert sorted(dav.files) == ["/dav/new/a.wav", "/dav/new/may%20%7B1%7D/a.wav"]
 
 
-def test_nothing_is_replaced(send, dav, recording):
-    dav.files["/dav/a.wav"] = b"x" * 1000
-    result = send(recording(1000, name="a.wav"))
-    assert result.code == 11 and dav.files == {"/dav/a.wav": b"x" * 1000} and dav.methods() == ["HEAD"], result
-
-
 @pytest.mark.parametrize("url, options, message", [
     ("/dav/?x=1", [], "a WebDAV URL has no query"),
     ("/dav/a", ["more.wav"], "several files need a URL that ends with a slash"),
@@ -81,13 +74,6 @@ def test_a_kill_during_put_leaves_nothing_in_the_end(send, program, dav, recordi
     assert dav.files == {"/dav/a.wav": file.read_bytes()} and "DELETE" in dav.methods()
 
 
-def test_cancel_removes_exactly_what_was_left(program, dav, recording):
-    dav.files["/dav/.b.wav.00000000.gighive-part"] = b"another program's"
-    kill(program, dav, recording(4_000_000, name="a.wav"), "PUT", "during")
-    program.run("cancel", only_record(program).id).check()
-    assert list(dav.files) == ["/dav/.b.wav.00000000.gighive-part"] and dav.methods() == ["DELETE"]
-
-
 # MARK: Afterwards
 
 
@@ -101,16 +87,6 @@ def test_delete_removes_a_recording_that_is_still_the_same(send, program, dav, r
     dav.files["/dav/a.wav"] = content
     program.run("delete", delivered).check()
     assert not dav.files
-
-
-def test_a_watcher_delivers_and_removes_what_it_may(program, watch, dav, tmp_path):
-    watching = watch(None, "--webdav", dav.url + "/dav/", "--after", "remove", "--trust-server")
-    (tmp_path / "rec" / "night").mkdir(parents=True)
-    file = write(tmp_path / "rec" / "night" / "a.wav")
-    content = file.read_bytes()
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    assert dav.files == {"/dav/night/a.wav": content} and not file.exists()
 
 
 def test_a_dry_run_says_where_a_file_would_go(send, dav, recording):
