@@ -62,15 +62,6 @@ def test_from_ready_to_stopping(hive, watch, rec, manager):
     messages_until(listener, "STOPPING=1")
 
 
-def test_the_status_says_what_waits(hive, watch, recording, rec, manager):
-    listener, name = manager
-    watch(hive("status=401"), env={"NOTIFY_SOCKET": name})
-    messages_until(listener, "READY=1")
-    recording(50_000, "one.wav", directory=rec)
-    last = messages_until(listener, "paused")[-1]
-    assert last.startswith("STATUS=1 waiting (50.0 kB); http://127.0.0.1:"), last
-
-
 def test_a_reload_is_reported_to_the_service_manager(hive, watch, rec, manager):
     listener, name = manager
     watching = watch(hive(), env={"NOTIFY_SOCKET": name})

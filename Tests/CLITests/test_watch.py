@@ -10,7 +10,6 @@ import pytest
 from broken_disk import BrokenDisk
 from program import private, wait_until
 from test_full_disks import mount
-from uploads import rewrite, sha256
 from watching import got, has, times_sent, write
 
 
@@ -53,26 +52,6 @@ def test_a_recording_that_is_moved_or_linked_into_place_is_delivered(hive, watch
     assert watching.stop() == 0
 
 
-def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, rec, program):
-    """A camera that writes its card again, and an editor that puts the time back. The server knows no checksum."""
-    stub = hive(user=None)
-    file = write(rec / "a.wav", 1_000_000)
-    watching = watch(None, "--multipart-url", stub.url + "/upload")
-    written = lambda: {record.stat().st_mtime_ns for record in program.state.glob("*.delivered")}
-    wait_until(written, what="the delivery")
-    for _ in range(2):
-        before = written()
-        copy = rec / "copy.tmp"
-        copy.write_bytes(file.read_bytes())
-        copy.rename(file)
-        wait_until(lambda: written() != before, what="the comparison")
-    assert times_sent(stub) == 1
-    rewrite(file, 500_000)
-    wait_until(lambda: times_sent(stub) == 2 and stub.requests[-1].file.sha256 == sha256(file), what="the other content")
-    assert "its content is another one now" in watching.log
-    watching.stop()
-
-
 def test_unfinished_empty_and_other_files_are_not_taken(hive, watch, rec):
     stub = hive()
     others = [rec / name for name in ("other.wav.part", "a.txt", "empty.wav")]
@@ -107,39 +86,6 @@ def test_patterns_sizes_and_the_order(hive, watch, rec):
     watching.idle()
     watching.stop()
     assert "".join(got(stub)) == "cab"
-
-
-def test_a_file_that_is_open_for_writing_is_not_taken(hive, watch, rec):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    with open(rec / "live.wav", "wb", buffering=0) as live:
-        live.write(b"first half")
-        other = write(rec / "other.wav")
-        has(stub, other)
-        # It has been looked at several times by now.
-        others = [write(rec / f"other{number}.wav") for number in range(3)]
-        has(stub, other, *others)
-        assert times_sent(stub) == 4
-        live.write(b", second half")
-    has(stub, other, *others, rec / "live.wav")
-    watching.stop()
-    assert times_sent(stub) == 5
-
-
-def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
-    stub = hive()
-    file = write(rec / "a.wav")
-    watching = watch(stub)
-    has(stub, file)
-    watching.idle()
-    file.chmod(0o640)
-    file.rename(rec / "b.wav")
-    last = write(rec / "c.wav")
-    has(stub, rec / "b.wav", last)
-    watching.idle()
-    watching.stop()
-    assert times_sent(stub) == 2
 
 
 def test_existing_skip(hive, watch, rec, run):
@@ -189,20 +135,6 @@ def test_existing_skip_applies_to_each_directory_from_its_own_first_start(hive, 
     again.idle()
     again.stop()
     assert times_sent(stub) == 1
-
-
-def test_a_sidecar_file_describes_its_recording(hive, watch, rec):
-    stub = hive()
-    (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")
-    file = write(rec / "a.wav")
-    watching = watch(stub)
-    watching.says("a.wav: a.wav.upload:2: unknown option \"nonsense\".")
-    watching.says("set aside")
-    assert stub.recordings == []
-    (rec / "a.wav.upload").write_text("label = Encore\n")
-    has(stub, file)
-    watching.stop()
-    assert got(stub) == ["Encore"]
 
 
 def test_dry_run(run, hive, watch, rec, program):
@@ -317,23 +249,3 @@ def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
     watching.stop()
     if program.keeps_the_promise:
         assert peak <= 2560, f"{peak} KiB"
-
-
-@pytest.mark.long
-def test_an_idle_watcher_sleeps_and_writes_nothing(hive, watch, rec, tmp_path):
-    stub, runtime = hive(), tmp_path / "runtime"
-    runtime.mkdir()
-    file = write(rec / "a.wav")
-    watching = watch(stub, env={"RUNTIME_DIRECTORY": str(runtime)})
-    has(stub, file)
-    watching.idle()
-
-    def activity():
-        switches = open(f"/proc/{watching.pid}/status").read().partition("\nvoluntary_ctxt_switches:")[2].split()[0]
-        return switches, (runtime / "status.json").stat().st_ino
-
-    time.sleep(7)  # the status file is written at most every five seconds
-    before = activity()
-    time.sleep(6)
-    assert activity() == before
-    watching.stop()

@@ -29,22 +29,6 @@ def halfway(hive, watch, rec):
     return stub, file, watching
 
 
-def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
-    stub = hive("PATCH/slow-read=2000000@1")
-    secret = write(tmp_path / "secret.wav")
-    first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
-    watching = watch(stub, *TUS, "--set", "order=name")
-    # Meanwhile the worker has the name of the second one.
-    has_bytes(stub, 1_500_000)
-    os.symlink(secret, rec / "link.part")
-    os.rename(rec / "link.part", second)
-    has(stub, first, seconds=30)
-    watching.says("is a symbolic link, not a regular file.")
-    watching.idle()
-    watching.stop()
-    assert got(stub) == ["a"] and len(of_kind(stub, "create")) == 1
-
-
 def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_link(hive, watch, rec, tmp_path):
     stub = hive("PATCH/slow-read=2000000@1")
     first = write(rec / "sw" / "a.wav", SIZE)
@@ -185,23 +169,6 @@ def test_another_mode_before_its_removal_only_postpones_it(hive, watch, rec):
     assert times_sent(stub) == 1 and not file.exists()
 
 
-def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
-    stub = hive("asset/silent@1")
-    file = write(rec / "a.wav")
-    options = ["--settle", "300ms", "--after", "remove"]
-    watching = watch(stub, *options)
-    wait_until(lambda: of_kind(stub, "asset"), what="the question whether the server has it")
-    worker = watching.wait_for_worker()
-    watching.kill()
-    wait_until(lambda: is_gone(worker), what="the worker's end")
-    assert file.exists()
-    watching = watch(stub, *options)
-    wait_until(lambda: not file.exists(), what="the removal")
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    assert len(stub.recordings) == 1
-
-
 def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     stub, file, watching = halfway
     worker = watching.wait_for_worker()
@@ -241,21 +208,6 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, tmp_path)
     assert "secret" not in watching.log
 
 
-def test_a_recording_that_may_be_stored_is_not_sent_again(hive, watch, program, rec):
-    stub = hive("other/lose-answer@1", user=None)
-    file = write(rec / "a.wav")
-    watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
-    watching.says("set aside")
-    other = write(rec / "b.wav")
-    wait_until(lambda: len([request for request in stub.requests if request.file]) == 2, what="the other one")
-    watching.idle()
-    watching.stop()
-    again = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
-    wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
-    again.stop()
-    assert times_sent(stub) == 2 and file.exists() and other.exists()
-
-
 def has_sent(stub, count: int) -> None:
     wait_until(lambda: len(of_kind(stub, "multipart")) == count, 20, f"{count} attempts")
 
@@ -285,33 +237,6 @@ def test_a_restart_leaves_set_aside_what_has_not_changed_and_a_person_can_resume
     stub.set_faults()
     advised = watching.log.rpartition("you run gighive-upload resume ")[2][:8]
     program.run("resume", advised, env=PASSWORD).check()
-    has(stub, file)
-    watching.stop()
-
-
-@pytest.mark.long
-def test_a_recording_that_was_sent_three_times_without_success_waits_and_status_says_so(hive, watch, program, rec):
-    """A restart allows one more, but not each restart, and a person one at any time."""
-    stub = hive("multipart/status=500")
-    file = write(rec / "a.wav", SIZE)
-    form = ["--protocol", "multipart"]
-    for _ in range(3):
-        assert program.send(stub, file, *form, retries=0).code == 9
-    once = watch(stub, *form)
-    has_sent(stub, 4)
-    once.idle()
-    once.stop()
-    watching = watch(stub, *form)
-    found = wait_for_status(program, lambda found: found["groups"][0]["postponed_count"] == 1)
-    (entry,) = found["groups"][0]["postponed"]
-    assert "500" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
-    assert "postponed  1 recording" in program.run("status").out
-    assert len(of_kind(stub, "multipart")) == 4
-    os.kill(watching.pid, signal.SIGHUP)
-    has_sent(stub, 5)
-    watching.idle()
-    stub.set_faults()
-    os.kill(watching.pid, signal.SIGHUP)
     has(stub, file)
     watching.stop()
 

@@ -116,38 +116,6 @@ def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program
     assert got(stub) == ["After"] and "another process" not in watching.log
 
 
-def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):
-    stub = hive("multipart/slow-read=300000@2")
-    text = section(rec, label="{stem}", match="*.wav")
-    old = write(rec / "old.wav")
-    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
-    has(stub, old)
-    big = write(rec / "big.wav", 6_000_000)
-    wait_until(lambda: sum(request.body_bytes for request in stub.requests) > 100_000, what="a part of the second body")
-    configure(tmp_path, stub, text + "keep-free = 1000T\n")
-    reload(watching)
-    watching.says("old.wav: removed after its delivery.")
-    assert not old.exists() and len(stub.recordings) == 1
-    watching.stop(signal.SIGTERM)
-    assert big.exists()
-
-
-def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
-    stub = hive("multipart/stall-after=100000")
-    write(rec / "a.wav", 500_000)
-    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
-    body_has_begun(stub)
-    worker = watching.worker
-    configure(tmp_path, stub, "label = After\n")
-    reload(watching)
-    configure(tmp_path, stub, "label = Again\n")
-    reload(watching, count=2)
-    assert watching.worker == worker
-    assert watching.stop() == 0
-    with pytest.raises(ProcessLookupError):
-        os.kill(worker, 0)
-
-
 def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path):
     stub = hive()
     base = f"state-dir = {program.state}\n"
