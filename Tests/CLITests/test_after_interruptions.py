@@ -237,21 +237,6 @@ def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, 
 
 
 @pytest.mark.native
-def test_another_upload_that_begins_at_the_last_moment_keeps_the_file(hive, program, recording, tmp_path):
-    """Its process has read the file before the lease was taken."""
-    file = recording()
-    assert program.send(hive("multipart/status=400"), file).code == 7
-    other = program.state / f"{only_record(program).id}.record"
-    aside = other.rename(program.state.parent / other.name)
-    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
-        aside.rename(other)
-        # It knows nothing of what has been away.
-        (program.state / "index").unlink()
-    assert f"gig.mp4 was kept: its upload {other.stem} to " in process.err, process.err
-    assert file.exists() and not any(name.startswith(".gighive") for name in names(tmp_path))
-
-
-@pytest.mark.native
 def test_a_program_that_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
     file = recording()
     content = file.read_bytes()

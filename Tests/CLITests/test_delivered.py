@@ -1,6 +1,5 @@
 """Delivered is final: `send` of a recording that was delivered to the same destination sends nothing."""
 
-
 import os
 import re
 import shutil
@@ -122,17 +121,6 @@ def test_a_delivered_recording_costs_fourteen_system_calls_if_inodes_are_not_sta
         calls = [calls_of(program, tmp_path, *["gig.mp4"] * count, *options) for count in (40, 140)]
     assert calls[1] - calls[0] <= 14.2 * 100
     assert len(stub.requests) == 1
-
-
-@pytest.mark.parametrize("content", [b"c" * 1000, b"a" * 1000])
-def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
-    """Its time may have been put back."""
-    stub, first, file = hive(), recording(name="a.mp4", content=b"1"), recording(name="b.mp4", content=b"a" * 1000)
-    age(first, file)
-    program.post(stub, first, file).check()
-    rewrite(file, 0, data=content)
-    outcome = "delivered" if content[:1] == b"c" else "skipped"
-    assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
 
 
 # A delivered file that may have been changed since.

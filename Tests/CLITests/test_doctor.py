@@ -262,13 +262,6 @@ def test_other_tus_servers_are_not_told_about_forms(hive, examine):
     assert result.code == 7 and "multipart" not in event["remedy"] and "creates uploads" in event["remedy"], event
 
 
-def test_a_tus_server_that_takes_only_short_files(hive, examine, recording):
-    stub = hive(tus_max_size=1_000_000)
-    assert result_of(examine(stub.url, *USER, "--json"), "largest-file") == "warning"
-    result = examine(stub.url, *USER, "--json", "--threshold", "1M", recording(2_000_000))
-    assert result.code == 8 and "-max-size" in found(result, "largest-file")["remedy"]
-
-
 def test_what_answers_in_place_of_the_server_is_named(hive, examine):
     response, author, remedy = AUTHORED["nginx, 502"]
     result = examine(hive(answer=response).url, *USER, "--json")

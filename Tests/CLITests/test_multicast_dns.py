@@ -101,13 +101,6 @@ def test_without_an_interface_nobody_is_asked(run, recording):
     assert "no network interface is up for multicast DNS" in result.err
 
 
-def test_a_name_that_nobody_answers_for_is_one_to_try_again(sent):
-    server = Server(lambda query: [])
-    result, _ = sent(server, *SOON, "--retry", "1", "--set", "retry-max-delay=1ms")
-    assert result.code == 4 and "Retrying" in result.err, result
-    assert sum("* asking for" in line for line in result.err.splitlines()) == 2
-
-
 # MARK: Beside the system's resolver
 
 

@@ -1,6 +1,5 @@
 """An interrupted upload resumes at the server's offset, with the options it was started with."""
 
-import datetime
 import re
 import shlex
 import signal
@@ -72,14 +71,6 @@ def test_the_options_are_those_that_it_was_begun_with_unless_others_are_given_no
     assert (item.label, item.org_name, item.event_type, item.event_date) == (given[1], given[3], given[5], "2026-03-01")
 
 
-def test_the_event_stays_that_of_the_day_on_which_it_was_begun(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT, env={"TZ": "XST+12"})
-    day = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=-12))).date().isoformat()
-    assert go_on(program, stub, file, "resume", env={**PASSWORD, "TZ": "XST-14"}).code == 0
-    assert stub.recordings[0].event_date == day
-
-
 TRANSIENT = [
     ["--limit-rate", "50M"], ["--set", "stall-timeout=20s"], ["--max-time", "1h"], ["--set", "retry-max-delay=1s"],
     ["--label", "now"], ["--header", "X-Now: yes"], ["--insecure"], ["--set", "congestion=reno"], ["--chunk-size", "1M"], ["-v"],
@@ -147,14 +138,6 @@ def test_a_permission_is_kept_with_the_credentials_that_need_it(program, interru
     assert program.run("resume", record.id, *options, "--set", "shared-secrets=yes").code == 9
     stub.set_faults()
     program.run("resume", "--all").check()
-
-
-def test_the_rate_of_the_record_can_be_lifted(program, interrupted, tmp_path):
-    """At the record's rate, it would take hours."""
-    stub, record = interrupted()
-    record.write(note=record.document["note"] + " limit-rate=100")
-    program.run("resume", "--all", "--limit-rate", "off", env=PASSWORD).check()
-    assert is_delivered(stub, tmp_path / "gig.mp4")
 
 
 def test_the_way_of_requests_is_kept(hive, program, recording):

@@ -4,13 +4,11 @@ import base64
 import os
 import re
 import shlex
-import signal
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
-from hivestub.fault_arguments import Lock
 from program import private, wait_until
 from records import only_record, records
 from uploads import PASSWORD, begin, is_delivered, kinds, of_kind, sent, sha256, stop
@@ -213,32 +211,3 @@ def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tm
     for stub, word in zip(stubs, words):
         expected = "Basic " + base64.b64encode(f"uploader:{word}".encode()).decode()
         assert {request.header("Authorization") for request in of_kind(stub, "patch")} == {expected}
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_failure_that_needs_a_person_gives_the_exit_code(hive, program, stopped, jobs):
-    """Whatever fails first: the server has locked the first, and the file of the second has changed."""
-    stub = hive()
-    files = stopped(stub, *"abcd")
-    in_order(program, *"abcd")
-    stub.uploads[0].lock.linger(3600, Lock(3600))
-    files[1].write_bytes(b"another one")
-    result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
-    assert result.code == 3, result
-    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
-    assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
-    failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]
-    assert failed == ([11, 3] if jobs == 1 else [3, 11])
-
-
-def test_a_signal_ends_all_and_each_is_reported(hive, program, stopped):
-    stub = hive()
-    stopped(stub, *"abcd")
-    stub.set_faults("PATCH/stall-after=1000")
-    running = program.start("resume", "--all", "-j2", "--json", env=PASSWORD)
-    wait_until(lambda: sum(request.body_bytes == 1000 for request in of_kind(stub, "patch")) == 2)
-    running.signal(signal.SIGTERM)
-    result = running.wait(10)
-    assert result.code == 143
-    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [143] * 4
-    assert len(of_kind(stub, "patch")) == 2 and [record.phase for record in records(program)] == ["pending"] * 4

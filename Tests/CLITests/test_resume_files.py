@@ -5,26 +5,9 @@ import signal
 
 import pytest
 from records import only_record
-from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, stop
+from uploads import TUS, go_on, is_delivered, rewrite, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
-
-
-def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program, recording):
-    """Nothing of it is on the server, but the label would be wrong."""
-    stub, file = hive("status=503"), recording(100_000)
-    assert program.send(stub, file, "--protocol", "multipart").code == 9
-    before = only_record(program)
-    assert before.phase == "pending"
-    stub.set_faults()
-    stub._requests.clear()
-    os.utime(file, (1, 1))
-    for which in ("--all", before.id):
-        result = program.run("resume", which, env=PASSWORD)
-        assert result.code == 3 and "has changed since its upload started" in result.err, result
-    assert stub.requests == [] and only_record(program).id == before.id
-    result = program.send(stub, file, "--protocol", "multipart").check()
-    assert result.err.count("has changed since its upload started") == 1 and only_record(program).phase == "delivered"
 
 
 @pytest.mark.parametrize(("way", "change", "words"), [
@@ -57,17 +40,6 @@ def test_a_change_without_other_traces_is_found_by_the_digest(hive, program, rec
     assert result.code == 10, result
     assert result.out == ""
     assert only_record(program).phase == "failed"
-
-
-def test_a_recording_resumes_under_a_new_name(hive, program, recording, tmp_path):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    renamed = tmp_path / "renamed.mp4"
-    file.rename(renamed)
-    assert go_on(program, stub, renamed, "send").code == 0
-    assert is_delivered(stub, renamed)
-    assert sent(stub) == SIZE - AT
-    assert only_record(program).source == os.fsencode(renamed)
 
 
 def test_a_file_of_any_name_can_be_resumed_from_another_directory(hive, program, recording, tmp_path):

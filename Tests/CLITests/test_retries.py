@@ -17,13 +17,6 @@ def retries(result) -> list[dict]:
 # What is retried.
 
 
-def test_a_connection_that_is_lost_is_made_again(hive, send, recording, certificates):
-    stub, file = hive("reset-after=1000@2", tls=certificates), recording()
-    result = send(stub, file, *SOON, "--json", retries=3).check()
-    assert is_delivered(stub, file)
-    assert retries(result)
-
-
 def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, recording, tmp_path):
     first, file = hive("PATCH/slow-read=2e6", store=str(tmp_path)), recording(SIZE)
     running = program.start_sending(

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from records import read_record, records
-from uploads import PASSWORD, TUS, is_delivered, stop
+from uploads import PASSWORD, TUS
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -43,19 +43,6 @@ def test_nobody_else_can_read_them(hive, program, recording):
     program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(0)).check()
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (program.state, *program.state.iterdir())]
     assert modes[0] == 0o700 and set(modes[1:]) == {0o600}
-
-
-def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    lock = program.state / "directory.lock"
-    lock.unlink()
-    os.mkfifo(lock)
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 13 and "directory.lock is not a regular file" in result.err, result
-    lock.unlink()
-    assert program.send(stub, *TUS, file).code == 0
-    assert is_delivered(stub, file)
 
 
 @pytest.mark.native

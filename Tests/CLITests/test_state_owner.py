@@ -207,19 +207,6 @@ def test_a_process_that_cannot_become_the_owner_opens_nothing(board):
     assert requests == [] and left == []
 
 
-def test_recordings_of_others_are_removed_as_by_the_service(board):
-    """Only with CAP_LEASE can be told that nobody has them open."""
-
-    def test(board):
-        board.serve()
-        os.chown("/srv/recordings", USER, GROUP)
-        file = board.recording("a.wav", owner=48999)
-        board.run("send", file, "--label", "L", "--after", "remove").check()
-        return file.exists()
-
-    assert board(test) is False
-
-
 def test_a_watcher_works_as_the_owner_too_and_cannot_pass_the_password_on(board):
     def test(board):
         refused = board.run("watch")

@@ -178,6 +178,8 @@ BAD_VALUES = {
     "--set=shared-secrets": ["", "1"],
     "--set": ["", "stall-timeout", "=1s", "stall-timeuot=1s", "recursive=yes"],
     "--set=day-starts": ["6:00", "24:00"],
+    "--set=congestion": ["", "sixteen-letters-"],
+    "--after": ["", "delete", "move", "move=", "Remove"],
     "--event-date": ["yesterday", "2026-02-30"],
     "--event-type": ["concert", "b\x1band"],
     "--field": ["novalue", "=x", ""],
@@ -186,6 +188,7 @@ BAD_VALUES = {
     "--set=pin": ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44],
 }
 EXPLANATIONS = {
+    "--after": "keep, remove or move=DIR",
     "--jobs": "1 to 16",
     "--event-date": "YYYY-MM-DD",
     "--event-type": "band or wedding",
