@@ -90,14 +90,6 @@ def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, re
     assert with_digest.outcome["checksum_sha256"] == sha256(file)
 
 
-def test_several_files_go_over_one_connection(any_hive, send, recording):
-    hive = any_hive()
-    files = [recording(size, f"{size}.mp4") for size in (1000, 2_000_000, 70_000)]
-    result = send(hive, *files, "--json").check()
-    assert [event["asset_id"] for event in result.events if event["event"] == "delivered"] == [1, 2, 3]
-    assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
-
-
 def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     stub, file = hive(), recording()
     first, second = send(stub, file), send(stub, file, "--again")

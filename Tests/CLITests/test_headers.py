@@ -155,8 +155,3 @@ def test_fields_given_to_resume_replace_those_of_the_record(hive, program, recor
     program.run("resume", only_record(program).id, "--header", "X-Crew: light", env=PASSWORD).check()
     for request in stub.requests:
         assert request.header("X-Crew") == "light" and request.header("X-Team") == ""
-
-
-def test_metadata_without_a_valid_name_is_refused(run, hive, recording):
-    result = run("send", recording(), "--tus-url", hive().url, "--field", "ä=c")
-    assert result.code == 2 and "--field: use NAME=VALUE; for tus, NAME is ASCII" in result.err, result

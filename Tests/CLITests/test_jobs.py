@@ -7,12 +7,9 @@ import time
 import pytest
 from program import wait_until
 from records import records
-from test_large_files import check_memory, peak_kib
 from uploads import TUS, kinds, of_kind, sha256
 
 SIZE = 3_000_000
-MORE_KIB = 1000
-"""What several uploads may take beyond one."""
 
 
 @pytest.fixture
@@ -66,13 +63,6 @@ def test_each_failure_says_of_which_file_it_is(hive, program, files):
     assert result.code == 7, result
     for name in ("0.mp4", "1.mp4", "2.mp4"):
         assert any(name in line and "400" in line for line in result.err.splitlines()), result
-
-
-@pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
-    hive = any_hive(*faults)
-    result = program.send(hive, *files(16), *TUS, "-j", "16", "-v", measure=True).check()
-    check_memory(program, result, peak_kib(hive) + MORE_KIB)
 
 
 def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, program, files):

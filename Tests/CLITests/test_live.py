@@ -299,11 +299,6 @@ def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder
     end(running)
 
 
-def test_settle_needs_live(program):
-    result = program.run("send", "a.wav", "--put-url", "http://127.0.0.1/a", "--settle", "1s")
-    assert result.code == 2 and "--settle needs --live." in result.err
-
-
 @pytest.fixture
 def live(watch, server):
     """A watcher of `rec` that sends what is made there."""

@@ -88,13 +88,6 @@ def test_cancel_says_that_the_parts_may_have_been_joined(s3, program, killed):
     assert "may have stored it" in program.run("cancel", identity, env=ENVIRONMENT).check().err
 
 
-def test_cancel_drops_the_parts(s3, program, killed):
-    killed(is_part(3))
-    identity = program.run("list").check().out.split()[0]
-    assert not program.run("cancel", identity, env=ENVIRONMENT).check().err
-    assert not s3.uploads and not s3.objects and "uploadId" not in program.run("list", "--json").out
-
-
 def test_doctor_names_parts_that_nothing_continues(s3, program, killed, file):
     def remedy():
         result = program.run("doctor", "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--json", env=ENVIRONMENT).check()

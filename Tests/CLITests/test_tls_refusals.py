@@ -2,7 +2,6 @@
 say what to do. Beside each stands a server that is right in just that, and is served."""
 
 import contextlib
-import functools
 import re
 
 import pytest
@@ -10,7 +9,7 @@ from certificates_forge import HOST, leaf, openssl
 from program import wait_until
 from tls_matrix import row
 from test_tls import key_pin
-from tls_servers import ANSWER, CommandServer, CutServer
+from tls_servers import ANSWER, CommandServer
 
 SECRET = "Planted-pa55word"
 
@@ -82,31 +81,6 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
         server = serve_tls(shown)
         result = upload(server, "--insecure", *wrong)
         assert (result.code, server.received) == (5, b""), result
-
-
-# MARK: A handshake that is cut
-
-
-@pytest.mark.tls_matrix
-@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-@pytest.mark.parametrize("ending", ["fin", "rst"])
-def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, recording, tmp_path, version, ending):
-    shown = leaf(forge)
-    cut = functools.partial(serve_tls, shown, CutServer, ending=ending, minimum=version, maximum=version)
-    whole = cut(records=1000)
-    # This one may be stored, so that its record would keep the others from being sent.
-    upload(whole, "--cacert", shown.cacert, "--retry", "0", "--state-dir", tmp_path / "whole")
-    assert b"POST /upload" in whole.received
-    assert whole.needed >= 4
-    # Written once: to the record of a failed upload, a file that is written again has changed.
-    file = recording(1000)
-    for count in range(whole.needed):
-        for part in (0, 3, 7):
-            server = cut(records=count, part=part)
-            result = upload(server, "--cacert", shown.cacert, "--retry", "0", file=file)
-            assert result.code == (5 if ending == "fin" else 4), result
-            assert server.received == b"", "something of the request went out"
-            check_sentence(result, "during the", "handshake")
 
 
 # MARK: Servers that say no, or something else

@@ -74,17 +74,6 @@ def test_cancel_removes_it(hive, program, recording, tmp_path, is_secret):
     assert stub.uploads == [] and kinds(stub) == ["terminate"] and (url.rpartition("/")[2] in result.err) != is_secret
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["a.mp4", "b.mp4"], "an upload is for one file"), (["a.mp4", "--field", "a=b"], "was described when the upload was created"),
-    (["a.mp4", "--tus-url", "http://h/"], "give one destination"), (["-r", "."], "an upload is for one file"),
-])  # fmt: skip
-def test_a_contradictory_command_line_is_a_usage_error(hive, send, tmp_path, arguments, message):
-    for name in ("a.mp4", "b.mp4"):
-        (tmp_path / name).write_bytes(b"x")
-    result = send("http://127.0.0.1:9/files/1", *arguments)
-    assert result.code == 2 and message in result.err, result
-
-
 def test_a_brace_is_no_template(hive, send, recording):
     result = send("http://127.0.0.1:9/files/{name}", recording(1000), "--dry-run", "--json").check()
     assert result.outcome["protocol"] == "tus" and result.outcome["destination"].endswith("/files/{name}")
