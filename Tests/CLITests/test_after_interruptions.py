@@ -12,10 +12,10 @@ import zlib
 from pathlib import Path
 
 import pytest
-from program import wait_until
+from program import strace, wait_until
 from records import only_record
 from removals import DELETE, calls_on_names, follows, kept, names
-from uploads import PASSWORD, of_kind
+from uploads import of_kind
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
 
@@ -24,11 +24,9 @@ def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[s
     """The exit code of an upload with a new state directory, and its calls."""
     program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
     log = program.state_home / "calls"
-    arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
-    trace = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
-    done = subprocess.run(
-        [*trace, *arguments], env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
-    return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
+    trace = strace("-e", f"trace={CALLS}", *(["-e", inject] if inject else []), log=log)
+    done = program.send(stub, file, *options, retries=None, under=trace)
+    return done.code, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
 
 
 def killed_at_each_call_of_a_removal(program, stub, recording, sent, how: str):
@@ -90,11 +88,8 @@ def test_a_kill_loses_no_file_whose_directory_was_renamed(hive, program, recordi
         assert kept(program.send(stub, file, *DELETE), file, "another program has it open")
     night.rename(card)
     file = card / file.name
-    arguments = [*program.command, *map(str, program.sending(stub, file, *DELETE))]
-    killed = subprocess.run(
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlinkat", "-e", "inject=unlinkat:signal=KILL", *arguments],
-        env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
-    assert killed.returncode == -signal.SIGKILL and is_hidden(card), killed
+    killed = program.send(stub, file, *DELETE, under=strace("-e", "trace=unlinkat", "-e", "inject=unlinkat:signal=KILL"))
+    assert killed.code == -signal.SIGKILL and is_hidden(card), killed
     program.send(stub, recording(name="next.mp4")).check()
     assert file.read_bytes() == content, names(card)
     assert program.send(stub, file, *DELETE).code == 0 and not names(card)
@@ -215,19 +210,16 @@ def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, rec
     file, journal, log = recording(), program.state / "removals", tmp_path / "calls"
     content = file.read_bytes()
     # It pauses when it is about to give the file its private name.
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=2000000:when=1"]
-    arguments = map(str, program.sending(hive(), file, "--progress", "none", *DELETE))
-    with subprocess.Popen(
-        [*trace, *program.command, *arguments], env=program.environment(PASSWORD), cwd=program.directory, stderr=subprocess.PIPE,
-        text=True) as process:
-        # The lease is taken for the last time just before the rename, when the journal is written.
-        wait_until(lambda: journal.exists() and journal.read_bytes().strip() and has_lease(file), what="the lease")
-        writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
-        time.sleep(0.2)
-        assert writer.poll() is None
-        _, said = process.communicate(timeout=60)
-    assert writer.wait(60) == process.returncode == 0 and "renameat2(" in log.read_text(), said
-    assert "gig.mp4 was kept" in said and file.read_bytes() == content + b"more", said
+    trace = strace("-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=2000000:when=1", log=log)
+    running = program.start_sending(hive(), file, *DELETE, under=trace)
+    # The lease is taken for the last time just before the rename, when the journal is written.
+    wait_until(lambda: journal.exists() and journal.read_bytes().strip() and has_lease(file), what="the lease")
+    writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
+    time.sleep(0.2)
+    assert writer.poll() is None
+    result = running.wait().check()
+    assert writer.wait(60) == 0 and "renameat2(" in log.read_text(), result
+    assert kept(result, file) and file.read_bytes() == content + b"more", result
 
 
 def test_the_user_must_vouch_if_open_files_cannot_be_detected(hive, program, recording, nobody):
@@ -257,5 +249,5 @@ def test_clean_undoes_an_interrupted_removal_although_there_is_enough_space(hive
     file.rename(tmp_path / f".gighive-upload-{id}")
     assert program.run("clean", tmp_path, "--keep-free", "1", "--dry-run").code == 0 and not file.exists()
     result = program.run("clean", tmp_path, "--keep-free", "1")
-    assert result.code == 0 and "is back." in result.err and file.exists(), result
+    assert result.code == 0 and f"an interrupted removal was undone: {file} is back." in result.err and file.exists(), result
     assert journal.read_bytes().strip() == b""

@@ -18,10 +18,6 @@ EXPECTATIONS = [
 ]
 
 
-def plain(head: str, content: str = "") -> bytes:
-    return (head.replace("\n", "\r\n") + "\r\n\r\n" + content).encode("latin-1")
-
-
 @pytest.mark.parametrize("faults", GOOD, ids="+".join)
 def test_an_answer_counts_however_it_is_framed_coded_and_cut(hive, send, recording, faults):
     result = send(hive(*faults), recording()).check()
@@ -53,7 +49,7 @@ def test_an_html_page_is_reported_without_its_tags(hive, send, recording):
 
 
 def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
-    flood = plain("HTTP/1.1 500 Internal Server Error") + b"x" * 50_000_000
+    flood = b"HTTP/1.1 500 Internal Server Error\r\n\r\n" + b"x" * 50_000_000
     result = post(hive(answer=flood), recording(), "-v", measure=True, seconds=20)
     assert result.code == 16, result
     assert not program.keeps_the_promise or result.peak_kib < 7_000

@@ -48,15 +48,6 @@ def test_a_name_is_what_the_kernel_uses(start, hive, recording):
     running.end()
 
 
-def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
-    proxy = hive(user=None)
-    result = run(
-        "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--set", "congestion=reno",
-        "--verbose")
-    assert result.code == 0, result
-    assert in_use(result) == ["reno"]
-
-
 def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, recording, nobody):
     home, settings = nobody
     stub = hive(user=None)

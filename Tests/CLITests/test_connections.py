@@ -80,25 +80,6 @@ def test_concurrent_recordings_share_them(server, send, file, recording):  # noq
     assert meeting.most in (3, 4) and server.stored() == {path.name: path.read_bytes() for path in (file, *others)}
 
 
-def test_a_kill_costs_what_was_on_its_way(server, send, file):  # noqa: F811
-    count = 0
-    running = None
-
-    def before(request):
-        nonlocal count
-        count += request.command == "PUT"
-        if count == 5:
-            wait_until(lambda: running).signal(signal.SIGKILL)
-    server.stub.before = before
-    running = send("--connections", "4")
-    running.wait()
-    had = set(server.parts())
-    server.stub.before = lambda request: None
-    server.stub.requests.clear()
-    send("--connections", "4").wait().check()
-    assert whole(server, file) and len(had & set(server.sent())) <= 4
-
-
 @pytest.mark.parametrize("count", ["1", "4"])
 @pytest.mark.parametrize("is_edited", [False, True])
 def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_edited, count):  # noqa: F811

@@ -80,17 +80,6 @@ def test_a_netrc_file_without_the_host_is_a_usage_error(hive, upload, secret):
     assert stub.requests == []
 
 
-@pytest.mark.parametrize("options", [[], ["--user", "uploader"], ["--user", "somebody"]])
-def test_refused_credentials_have_exit_code_6(any_hive, program, recording, options):
-    hive = any_hive()
-    env = {"GIGHIVE_PASSWORD": "wrong"}
-    trust = ["--cacert", hive.certificates.cacert] if hive.certificates else []
-    for size in (1000, 5_000_000):
-        result = program.run("send", recording(size), "--server", hive.url, "--label", "L", *trust, *options, env=env)
-        assert result.code == 6, result
-        assert "password" in result.err
-
-
 CONFLICTS = [
     ["--user", "a", "--bearer-file", "secret"],
     ["--user", "a", "--upload-token-file", "secret"],

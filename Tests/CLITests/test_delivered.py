@@ -3,12 +3,11 @@
 import os
 import re
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from broken_disk import BrokenDisk
+from program import strace
 from records import only_record
 from uploads import PASSWORD, TUS, of_kind, rewrite
 
@@ -64,9 +63,8 @@ def age(*files) -> None:
 def calls_of(program, directory, *arguments) -> int:
     """How many system calls a `send` makes, without those of which one serves many files: what a directory lists, and waiting."""
     log = directory.parent / "calls"
-    command = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *program.command, "send", *arguments]
-    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=directory, capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    done = program.run("send", *arguments, env=PASSWORD, cwd=directory, retries=None, under=strace(log=log))
+    assert (done.code, done.out, done.err) == (0, "", "")
     return len([line for line in log.read_text().splitlines() if not re.search(r" (poll|getdents64|brk|futex)\(| resumed>", line)])
 
 
@@ -104,23 +102,6 @@ def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, t
     assert stub.recordings[0].size == len(content)
     assert [request.path for request in of_kind(stub, "terminate")] == [record.upload_path] * ends
     assert len(stub.uploads) == (0 if ends else 1)
-
-
-MISSING = BrokenDisk.missing()
-
-
-@pytest.mark.native
-@pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
-def test_a_delivered_recording_costs_fourteen_system_calls_if_inodes_are_not_stable(hive, program, tmp_path):
-    stub = hive()
-    options = ["--server", stub.url, "--label", "{stem} of {date}", "--user", "uploader", "--quiet"]
-    with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
-        # Its own directory cannot be listed.
-        (tmp_path / "gig.mp4").symlink_to(disk.file)
-        program.run("send", "gig.mp4", *options, env=PASSWORD, cwd=tmp_path).check()
-        calls = [calls_of(program, tmp_path, *["gig.mp4"] * count, *options) for count in (40, 140)]
-    assert calls[1] - calls[0] <= 14.2 * 100
-    assert len(stub.requests) == 1
 
 
 # A delivered file that may have been changed since.

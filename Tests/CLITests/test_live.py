@@ -110,23 +110,6 @@ def test_all_but_the_first_part_arrives_while_it_is_made(server, send, end, reco
     assert result.outcome["checksum_verified"] == (not server.stub.__class__.__name__.startswith("Next"))
 
 
-def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
-    recorder.write(3 * PART + LAG)
-    for parts in ([2, 3], [2, 3, 4, 5]):
-        running = send()
-        wait_until(lambda: sorted(server.parts())[:2] == [2, 3])
-        recorder.write(parts[-1] * PART + LAG - recorder.path.stat().st_size)
-        wait_until(lambda: sorted(server.parts()) == parts and saved(program) == parts)
-        running.signal(signal.SIGKILL)
-        running.wait()
-    shown = program.run("list").check().out
-    assert f"{4 * PART / 1e6:.1f} MB of" in shown, shown
-    recorder.end()
-    send().wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
-    assert server.sent() == [2, 3, 4, 5, 6, 1]
-
-
 @pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
 def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
     chance = random.Random(seed)

@@ -121,17 +121,6 @@ def test_after_a_power_cut_it_has_what_the_disk_has(alive, send, recorder, progr
     assert stub.uploads == []
 
 
-def test_a_plain_server_joins_once_when_the_response_is_lost(hive, send_plainly, recorder, program):
-    stub = hive("join/lose-answer@1")
-    running = begin(send_plainly, stub, recorder, 2, retries=3)
-    recorder.end()
-    assert running.wait().code == 16
-    assert [request.kind for request in stub.requests].count("join") == 1
-    assert "1 that may already be stored" in program.run("resume", "--all").out
-    program.run("resume", only_record(program).document["id"]).check()
-    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"] * 2 and sent(stub) == recorder.path.stat().st_size
-
-
 def test_cancel_removes_what_was_sent(alive, send, recorder, program):
     recorder.write(3 * PART + LAG)
     running = send(alive)

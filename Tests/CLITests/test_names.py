@@ -80,12 +80,6 @@ def test_localhost_is_this_machine_whatever_etc_hosts_says(run, hive, recording,
     alone(test)
 
 
-def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, recording, certificates):
-    stub = hive(user=None, tls=certificates)
-    url = f"https://localhost.:{stub.port}/x"
-    run("send", recording(), "--multipart-url", url, "--cacert", certificates.cacert).check()
-
-
 # MARK: Zones (RFC 6874)
 
 

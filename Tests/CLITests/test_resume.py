@@ -168,22 +168,6 @@ def test_a_password_from_the_environment_has_to_be_there_again(hive, program, re
     assert sent(stub) == SIZE - AT
 
 
-def test_other_credentials_replace_those_of_before(program, interrupted, tmp_path):
-    private(tmp_path / "bad", "wrong")
-    private(tmp_path / "good", "secret")
-    private(tmp_path / "netrc", "machine 127.0.0.1 login uploader password secret")
-    stub, record = interrupted()
-    record.write(note=record.document["note"].replace("user=uploader", f"user=somebody password-file={tmp_path}/bad"))
-    guest = program.run("resume", record.id, "--upload-token-file", "good")
-    assert guest.code == 6 and "tos_accepted" in guest.err, guest
-    stub._requests.clear()
-    # The stub does not take a bearer's token; what counts is that it was sent.
-    assert program.run("cancel", record.id, "--bearer-file", "good").code == 6
-    head = stub.requests[0].head.decode()
-    assert "Bearer secret" in head and "Basic" not in head
-    assert "cancelled." in program.run("cancel", record.id, "--netrc=netrc").check().out
-
-
 # The file.
 
 

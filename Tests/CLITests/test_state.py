@@ -2,11 +2,11 @@
 
 import os
 import stat
-import subprocess
 
 import pytest
+from program import strace
 from records import read_record, records
-from uploads import PASSWORD, TUS
+from uploads import TUS
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -52,9 +52,8 @@ def test_a_small_form_to_a_plain_endpoint_costs_two_syncs(hive, program, tmp_pat
     photos.mkdir()
     for number in range(40):
         (photos / f"{number}.jpg").write_bytes(os.urandom(1000))
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync"]
-    command = [*trace, *program.command, "send", "-r", photos, "--multipart-url", hive().url + "/upload", "--progress=none"]
-    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and {record.phase for record in records(program)} == {"delivered"}, done
+    trace = strace("-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync", log=log)
+    program.run("send", "-r", photos, "--multipart-url", hive().url + "/upload", under=trace).check()
+    assert {record.phase for record in records(program)} == {"delivered"}
     calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]
     assert len(calls) in (2 * 40 + 2, 2 * 40 + 3) and all(" fsync(" in line for line in calls), calls

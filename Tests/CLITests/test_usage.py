@@ -165,6 +165,7 @@ CONTRADICTIONS = [
     (["--upload-url", "http://h/1", "b.mp4"], "an upload is for one file"),
     (["--upload-url", "http://h/1", "-r"], "an upload is for one file"),
     (["--upload-url", "http://h/1", "--field", "a=b"], "was described when the upload was created"),
+    *((["--tus-url", "http://h/", "--trust-origin", url], "--trust-origin") for url in ("http://h/", "https://h/files/", "https://h/?a=b", "h")),
     (["--tus-url", "http://h/", "--field", "ä=c"], "--field: use NAME=VALUE; for tus, NAME is ASCII"),
     (["--server", "http://h", "--label", "L", "--s3-profile", "band"], "--s3-credentials and --s3-profile need --s3"),
     (["--server", "http://h", "--label", "L", "--overwrite"], "--overwrite needs --s3"),

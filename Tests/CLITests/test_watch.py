@@ -9,7 +9,7 @@ import time
 import page_cache
 import pytest
 from broken_disk import BrokenDisk
-from program import private, wait_until
+from program import private, strace, wait_until
 from test_full_disks import mount
 from watching import got, has, times_sent, write
 
@@ -231,11 +231,9 @@ def test_the_next_card_may_have_the_same_device_number(hive, watch, rec):
 @pytest.mark.native
 def test_a_signal_during_the_start_ends_it_in_order(program, rec, tmp_path):
     config = private(tmp_path / "watch.conf", "server = http://127.0.0.1:9\nuser = uploader\nlabel = x\n")
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", config, "-e", "inject=openat:signal=TERM:when=1", *program.command]
-    ended = subprocess.run(
-        [*command, "watch", "rec", "--config", config], env=program.environment({"GIGHIVE_PASSWORD": "secret"}),
-        cwd=program.directory, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 0 and "stopped." in ended.stderr, ended
+    trace = strace("-P", config, "-e", "inject=openat:signal=TERM:when=1")
+    ended = program.run("watch", "rec", "--config", config, env={"GIGHIVE_PASSWORD": "secret"}, under=trace)
+    assert ended.code == 0 and "stopped." in ended.err, ended
 
 
 def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from program import private, wait_until
 from records import only_record
-from test_after_interruptions import write_journal
 from uploads import PASSWORD, of_kind
 from watching import configure, got, has, has_bytes, section, times_sent, wait_for_status, write
 
@@ -120,28 +119,6 @@ def test_a_stopped_worker_is_reported_and_continued_by_sighup(hive, watch, rec, 
     assert watching.stop() == 0
 
 
-def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program):
-    stub, file = hive(), write(rec / "a.wav")
-    assert program.send(stub, file).code == 0
-    file.rename(rec / f".gighive-upload-{only_record(program).id}")
-    write_journal(program, only_record(program).id, file)
-    watching = watch(stub)
-    watching.says(f"an interrupted removal was undone: {file} is back.")
-    assert file.exists()
-
-
-def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new_name(hive, watch, rec):
-    stub = hive("asset/delay-answer=1")
-    file = write(rec / "a.wav")
-    watching = watch(stub, "--after", "remove")
-    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
-    file.rename(rec / "b.wav")
-    wait_until(lambda: not any(rec.iterdir()), 60, what="the removal")
-    watching.says("a.wav was kept: it was renamed, moved or removed in the meantime.")
-    watching.stop()
-    assert times_sent(stub) == 1
-
-
 def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_name(hive, watch, rec, program):
     """It was read again after that, so its status time shows that it is what was delivered."""
     stub = hive("slow-read=1500000", user="uploader")
@@ -155,18 +132,6 @@ def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_n
     watching.stop()
     assert len(stub.recordings) == 1
     assert only_record(program).document["file"] == str(rec / "b.wav")
-
-
-def test_another_mode_before_its_removal_only_postpones_it(hive, watch, rec):
-    stub = hive("asset/delay-answer=1@1")
-    file = write(rec / "a.wav")
-    watching = watch(stub, "--after", "remove")
-    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
-    file.chmod(0o600)
-    watching.says("a.wav was kept: its status has changed meanwhile, so it must first be compared with what was sent.")
-    watching.says("a.wav: removed after its delivery.", seconds=90)
-    watching.stop()
-    assert times_sent(stub) == 1 and not file.exists()
 
 
 def test_a_killed_watcher_takes_its_worker_along(halfway, watch):

@@ -1,6 +1,5 @@
 """`watch --keep-free`: what was delivered first makes room, nothing else does, and a shortage is told once."""
 
-import os
 import time
 
 import pytest
@@ -82,20 +81,3 @@ def test_a_shortage_is_reported_once_and_ends_when_there_is_space(hive, kept_fre
     watching.stop()
     assert watching.log.count(f"{card}: only ") == 1 and watching.log.count("is free again") == 1
     assert events.read_text().count("space_short") == 1 and (card / "b.wav").exists()
-
-
-def test_a_recording_that_was_delivered_to_another_server_stays(hive, kept_free, card, program, recording):
-    elsewhere = hive()
-    other = recording(content=os.urandom(SIZE), name="other.mp4", directory=card)
-    assert program.send(elsewhere, other).code == 0
-    asked = len(elsewhere.requests)
-    stub = hive()
-    watching = kept_free(stub, "--exclude", other.name)
-    files = []
-    for name in "ab":
-        files.append(write(card / f"{name}.wav", SIZE))
-        wait_until(lambda: len(stub.recordings) == len(files), 20, "a recording")
-    watching.says("a.wav: removed after its delivery.")
-    watching.idle()
-    watching.stop()
-    assert [file.exists() for file in (other, *files)] == [True, False, True] and len(elsewhere.requests) == asked
