@@ -47,7 +47,7 @@ def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
 
 
 def test_cancel_removes_the_part_of_a_recording_that_grew(program, hive, recording):
-    """What `send` does with it: test_a_changed_file_supersedes_its_unfinished_upload."""
+    """What `send` does with it: test_a_changed_recording_is_not_mixed_with_its_former_content."""
     stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
     running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "1M")
     wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))

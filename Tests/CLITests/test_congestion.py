@@ -60,17 +60,3 @@ def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run,
     result = run(*arguments, "--json", **settings)
     assert result.code == 2 and result.outcome["event"] == "failed" and result.outcome["exit_code"] == 2, result
     assert stub.requests == []
-
-
-def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(run, hive, recording, nobody):
-    restricted = sorted(set(kernel("available_")) - set(kernel("allowed_")))
-    if not restricted:
-        pytest.skip("this machine allows all that it has")
-    home, settings = nobody
-    stub = hive(user=None)
-    result = run(
-        "send", recording(directory=home), "--multipart-url", stub.url + "/x", "--set", f"congestion={restricted[0]}", **settings)
-    assert result.code == 2, result
-    allowed = " ".join(kernel("allowed_"))
-    assert f'sysctl net.ipv4.tcp_allowed_congestion_control="{allowed} {restricted[0]}"' in result.err
-    assert stub.requests == []

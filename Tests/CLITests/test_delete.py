@@ -6,7 +6,7 @@ import signal
 import pytest
 from program import wait_until
 from records import only_record, records, undeleted, write_record
-from uploads import PASSWORD, TUS, of_kind, stop
+from uploads import PASSWORD, of_kind
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -67,17 +67,6 @@ def test_an_undelivered_recording_cannot_be_deleted(program, interrupted):
     result = program.run("delete", record.id, env=PASSWORD)
     assert result.code == 2 and "gighive-upload cancel" in result.err, result
     assert stub.requests == []
-
-
-def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    assert program.send(stub, *TUS, file).code == 0
-    before = only_record(program)
-    stop(program, stub, file, "--again", at=AT)
-    (again,) = [record for record in records(program) if record.phase == "pending"]
-    assert again.id != before.id
-    assert program.run("cancel", again.id, env=PASSWORD).code == 0
-    assert only_record(program).document == before.document
 
 
 @pytest.mark.parametrize(("number", "code", "words"), [

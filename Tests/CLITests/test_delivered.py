@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from program import strace
 from records import only_record
-from uploads import PASSWORD, TUS, of_kind, rewrite
+from uploads import PASSWORD, rewrite
 
 
 def skipped(result, count=1):
@@ -38,20 +38,6 @@ def test_again_sends_it_again_and_leaves_one_record(hive, program, recording):
     assert program.post(stub, file, "--again", "--json").check().outcome["event"] == "delivered"
     assert len([request for request in stub.requests if request.complete]) == 2
     assert only_record(program).phase == "delivered"
-
-
-def test_other_endpoints_and_events_are_other_destinations(hive, program, recording):
-    stub, file = hive(), recording()
-    send = lambda *options: program.send(stub, file, "--json", *options).check().outcome["event"]
-    assert send() == "delivered"
-    assert send("--event-date", "2026-01-02") == "delivered"
-    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "delivered"
-    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "skipped"
-    assert send("--event-date", "2026-01-02") == "skipped"
-    # The default date of another day makes no other delivery.
-    assert send() == "skipped"
-    assert program.post(stub, file, "--json").check().outcome["event"] == "delivered"
-    assert program.run("send", file, "--tus-url", stub.url + "/tus/", "--json").check().outcome["event"] == "delivered"
 
 
 def age(*files) -> None:
@@ -87,21 +73,6 @@ def test_a_delivered_recording_costs_three_system_calls(hive, program, tmp_path,
     # Every two seconds the directory is read.
     assert calls[1] - calls[0] <= 3.2 * (many - few)
     assert len(stub.requests) == sent
-
-
-@pytest.mark.parametrize("change, ends", [(-1000, False), (0, True)])
-def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, tmp_path, change, ends):
-    """Its part on the server is deleted, unless the file is smaller now and so may have been damaged."""
-    stub, record = interrupted()
-    file = tmp_path / "gig.mp4"
-    content = b"x" * (file.stat().st_size + change)
-    file.write_bytes(content)
-    result = program.send(stub, file, *TUS).check()
-    assert result.err.count("It is sent again from the start.") == 1
-    assert only_record(program).id == record.id and only_record(program).phase == "delivered"
-    assert stub.recordings[0].size == len(content)
-    assert [request.path for request in of_kind(stub, "terminate")] == [record.upload_path] * ends
-    assert len(stub.uploads) == (0 if ends else 1)
 
 
 # A delivered file that may have been changed since.

@@ -43,17 +43,6 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     assert stub.requests == []
 
 
-def test_the_others_are_resumed(hive, program, recording):
-    stub = hive()
-    files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
-    for file in files:
-        stop(program, stub, file, at=AT)
-    files[1].unlink()
-    result = program.run("resume", "--all", env=PASSWORD).check()
-    assert "2 of 2 delivered." in result.out and "skipped: 1 whose file is gone." in result.out
-    assert is_delivered(stub, files[0], 2) and is_delivered(stub, files[2], 2)
-
-
 def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()

@@ -4,7 +4,7 @@ import os
 
 import pytest
 from nextcloud import PASSWORD, USER, File, NextcloudStub, Upload
-from program import private, wait_until
+from program import private
 from records import only_record
 from watching import write
 
@@ -109,13 +109,6 @@ def test_a_kill_costs_only_the_chunk_in_flight(cloud, send, killed, file, number
     assert arrived(cloud, file) and ("resumed" in result.out) == (number > 1)
     # The one in flight is sent again, and none before it.
     assert cloud.chunks() == CHUNKS[number - 1:]
-
-
-def test_a_kill_during_the_join_repeats_nothing(cloud, send, killed, file):
-    killed(cloud, is_join)
-    wait_until(lambda: cloud.files)
-    send(cloud).check()
-    assert arrived(cloud, file) and not {"PUT", "MOVE"} & set(cloud.methods())
 
 
 # MARK: Refusals

@@ -36,12 +36,6 @@ def password(tmp_path):
     return ["--password-file", private(tmp_path / "password", "secret")]
 
 
-def in_order(program, *names):
-    """Gives the records this order, which is that of their seconds."""
-    for record in records(program):
-        record.write(created_at=1_700_000_000 + names.index(os.path.basename(record.source).decode().removesuffix(".mp4")))
-
-
 # What another process is working on.
 
 
@@ -62,29 +56,6 @@ def test_skipped_uploads_are_reported_unless_quiet(program, hive, recording):
     assert program.run("resume", "--all").check().err == ""
     assert only_record(program).file.read_bytes() == before and len(stub.requests) == count
     running.end()
-
-
-@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
-def test_an_upload_that_another_process_begins_meanwhile_is_skipped_too(hive, program, stopped, strict):
-    """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""
-    stub = hive()
-    stopped(stub, "a")
-    (second,) = stopped(stub, "b", options=["--set", "retry-max-delay=2s"])
-    in_order(program, "a", "b")
-    stub.set_faults("PATCH/slow-read=1.5e6")
-    running = program.start("resume", "--all", "-j2", "--json", *strict, env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "patch"))
-    stub.set_faults("PATCH/stall-after=1000")
-    upload = records(program)[1].id
-    other = program.start("resume", upload, env=PASSWORD)
-    wait_until(lambda: len(of_kind(stub, "patch")) == 2 and of_kind(stub, "patch")[1].body_bytes == 1000)
-    assert running.process.poll() is None
-    result = running.wait()
-    assert result.code == (11 if strict else 0), result
-    outcomes = {event["id"]: event["event"] for event in result.events if "exit_code" in event}
-    assert outcomes[upload] == ("failed" if strict else "skipped") and len(outcomes) == 2
-    assert (upload in result.err) == bool(strict)
-    assert other.process.poll() is None and not [item for item in stub.recordings if item.sha256 == sha256(second)]
 
 
 def cron(program):

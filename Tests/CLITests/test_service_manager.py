@@ -137,14 +137,3 @@ def test_a_watcher_that_was_killed_is_not_watching(hive, program, watch, rec):
     assert status(program) == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     watch(hive())
     assert wait_for_status(program)["watching"] is True
-
-
-def test_each_state_directory_has_its_own_watcher(hive, program, watch, rec, tmp_path):
-    other = tmp_path / "other tree"
-    other.mkdir()
-    watch(hive())
-    watch(hive(), "--state-dir", tmp_path / "other state", directory=other)
-    first = wait_for_status(program)
-    second = wait_for_status(program, options=["--state-dir", tmp_path / "other state"])
-    assert first["groups"][0]["directories"][0]["directory"] == str(rec)
-    assert second["groups"][0]["directories"][0]["directory"] == str(other)

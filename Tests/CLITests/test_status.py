@@ -105,12 +105,6 @@ def test_a_status_that_is_no_file_is_none(program, watcher):
     assert program.run("status", "--json").check().outcome["watching"] is True
 
 
-def test_asking_does_not_disturb_the_watcher(program, watcher):
-    watcher(shown())
-    asking = [program.start("status", "--json") for _ in range(8)]
-    assert {one.wait().outcome["watching"] for one in asking} == {True}
-
-
 def test_a_state_directory_that_cannot_be_used_is_an_error(program, tmp_path):
     (tmp_path / "file").touch()
     result = program.run("status", "--state-dir", tmp_path / "file")

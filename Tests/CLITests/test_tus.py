@@ -39,16 +39,6 @@ def test_it_is_not_called_verified_without_a_confirmation(hive, plain, recording
 # Requests.
 
 
-def test_every_request_has_the_credentials_and_all_but_options_the_version(hive, upload, recording):
-    stub = hive("PATCH/close-after=1000000@1")
-    assert upload(stub, recording(MIDDLE), retries=1).code == 0
-    assert kinds(stub) == ["options", "create", "patch", "head", "patch", "finalize"]
-    for request in stub.requests:
-        wanted = "1.0.0" if request.kind in ("create", "patch", "head") else ""
-        assert request.header("Tus-Resumable") == wanted, request.head
-        assert request.header("Transfer-Encoding") == "" and request.header("Authorization").startswith("Basic ")
-
-
 def test_the_form_goes_along_with_the_upload_and_again_at_its_end(hive, upload, recording):
     stub = hive()
     form = {"event_date": "2026-02-28", "org_name": "Die Löwen", "event_type": "wedding", "label": "🎸, first",
