@@ -43,9 +43,7 @@ class Plan:
     error: str = ""
     """Happens: a read fails with this, such as EIO."""
     times: int = -1
-    """How many reads fail; -1: all from then on, wherever they are."""
-    is_sector: bool = False
-    """Instead, every read fails that the byte `at` is in, and no other."""
+    """How many reads fail; -1: all from then on."""
     dies: bool = False
     """Happens: the file system's process ends."""
     change: str = ""
@@ -54,8 +52,6 @@ class Plan:
     """Happens with the change: everything that is read from then on is other content."""
     slow: float = 0
     """How long every read takes."""
-    slow_status: float = 0
-    """How long the answer to every question for size and times takes."""
     fickle: bool = False
     """The second time that it is read, the middle half of the file is other content."""
 
@@ -186,8 +182,6 @@ class _Server:
         return struct.pack("<QQII", FILE, 1, len(NAME), stat.S_IFREG >> 12) + NAME.ljust(-(-len(NAME) // 8) * 8, b"\0")
 
     def _status(self, node: int, _) -> bytes:
-        if node == FILE:
-            time.sleep(self._plan.slow_status)
         return struct.pack("<QII", 0, 0, 0) + self._attributes(node)
 
     def _open(self, *_) -> bytes:
@@ -199,9 +193,8 @@ class _Server:
         if plan.short:
             length = min(length, plan.short)
         time.sleep(plan.slow)
-        is_there = offset <= plan.at < offset + length
-        self._visits += is_there
-        if is_there if plan.is_sector else self._visits > plan.after:
+        self._visits += offset <= plan.at < offset + length
+        if self._visits > plan.after:
             self._happen()
         end = min(offset + length, self._size)
         source = self._other if self._is_changed and plan.rewrite else self._content

@@ -119,13 +119,13 @@ class Program:
         return self.state_home / "gighive-upload"
 
     def start(
-        self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, retries: int | None = 0, **options
+        self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, retries: int | None = 0, under: list = [], **options
     ) -> Running:
-        """env: replaces variables, or takes those away that are None. retries: None leaves it to the program."""
+        """env: replaces variables, or takes those away that are None. retries: None leaves it to the program. under: what runs it."""
         if retries is not None and arguments and arguments[0] in RETRYING:
             arguments = (arguments[0], "--retry", retries, *arguments[1:])
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        command = [*map(os.fsencode, self.command), *(_bytes(argument) for argument in arguments)]
+        command = [_bytes(argument) for argument in (*under, *self.command, *arguments)]
         running = Running(command, measure, env=self.environment(env), cwd=cwd or self.directory, **options)
         self._running.append(running)
         return running
@@ -182,6 +182,11 @@ def private(path: Path, content) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     path.chmod(0o600)
     return path
+
+
+def strace(*options, log="/dev/null") -> list:
+    """For `start`: its calls go to the log, and some may fail."""
+    return ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *options]
 
 
 def trust(hive) -> list:

@@ -2,10 +2,10 @@
 
 import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
+from program import strace
 from uploads import PASSWORD
 
 DELETE = ["--after", "remove"]
@@ -28,17 +28,15 @@ def calls_on_names(program, arguments, *inject: str, also: str = "") -> tuple[in
     """The exit code, and each sync and each change of a name that succeeds, with the last file in it. `also`: another call."""
     log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
     wanted = ["fsync", "linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", *filter(None, [also])]
-    trace = ["strace", "-f", "-y", "-qq", "-e", "signal=none", "-o", log, "-e", "trace=" + ",".join(wanted)]
-    done = subprocess.run(
-        [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
-        capture_output=True, timeout=60)
+    trace = strace("-y", "-e", "trace=" + ",".join(wanted), *inject, log=log)
+    done = program.run(*arguments, env=PASSWORD, retries=None, under=trace)
     calls = []
     for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += [0-9]+$", log.read_text(), re.MULTILINE):
         # A name may follow the descriptor of its directory.
         parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
         (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
         calls.append((call, Path(at) if call == also else Path(at) / name))
-    return done.returncode, calls
+    return done.code, calls
 
 
 def follows(calls, *steps) -> bool:

@@ -1,6 +1,5 @@
 """Removals that are interrupted, or that another program gets in the way of: no recording is lost."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -13,10 +12,10 @@ import zlib
 from pathlib import Path
 
 import pytest
-from program import wait_until
+from program import strace, wait_until
 from records import only_record
 from removals import DELETE, calls_on_names, follows, kept, names
-from uploads import PASSWORD, of_kind
+from uploads import of_kind
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
 
@@ -25,11 +24,9 @@ def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[s
     """The exit code of an upload with a new state directory, and its calls."""
     program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
     log = program.state_home / "calls"
-    arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
-    trace = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
-    done = subprocess.run(
-        [*trace, *arguments], env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
-    return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
+    trace = strace("-e", f"trace={CALLS}", *(["-e", inject] if inject else []), log=log)
+    done = program.send(stub, file, *options, retries=None, under=trace)
+    return done.code, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
 
 
 def killed_at_each_call_of_a_removal(program, stub, recording, sent, how: str):
@@ -91,11 +88,8 @@ def test_a_kill_loses_no_file_whose_directory_was_renamed(hive, program, recordi
         assert kept(program.send(stub, file, *DELETE), file, "another program has it open")
     night.rename(card)
     file = card / file.name
-    arguments = [*program.command, *map(str, program.sending(stub, file, *DELETE))]
-    killed = subprocess.run(
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlinkat", "-e", "inject=unlinkat:signal=KILL", *arguments],
-        env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
-    assert killed.returncode == -signal.SIGKILL and is_hidden(card), killed
+    killed = program.send(stub, file, *DELETE, under=strace("-e", "trace=unlinkat", "-e", "inject=unlinkat:signal=KILL"))
+    assert killed.code == -signal.SIGKILL and is_hidden(card), killed
     program.send(stub, recording(name="next.mp4")).check()
     assert file.read_bytes() == content, names(card)
     assert program.send(stub, file, *DELETE).code == 0 and not names(card)
@@ -210,69 +204,22 @@ def test_the_steps_of_a_removal_are_on_the_disk_before_its_note_is_gone(hive, pr
     assert journal.read_bytes().strip() == b""
 
 
-@contextlib.contextmanager
-def paused_at_the_rename(program, stub, file, *options):
-    """Sends the file, and is entered when the program is about to give it its private name."""
-    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
-    arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2"]
-    with subprocess.Popen(
-        [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
-        cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        # It is taken for the last time just before the rename, when the journal is written.
-        journal = program.state / "removals"
-        wait_until(lambda: journal.exists() and journal.read_bytes().strip() and has_lease(file), what="the lease")
-        yield process
-        process.out, process.err = process.communicate(timeout=60)
-    assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err
-
-
 @pytest.mark.native
-def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, program, recording, tmp_path):
-    file, other = recording(), recording(name="other.mp4", content=b"other")
-    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
-        os.replace(other, file)
-    assert "gig.mp4 was kept: its path is a link, or now points to another file" in process.err, process.err
-    assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
-
-
-@pytest.mark.native
-def test_another_upload_that_begins_at_the_last_moment_keeps_the_file(hive, program, recording, tmp_path):
-    """Its process has read the file before the lease was taken."""
-    file = recording()
-    assert program.send(hive("multipart/status=400"), file).code == 7
-    other = program.state / f"{only_record(program).id}.record"
-    aside = other.rename(program.state.parent / other.name)
-    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
-        aside.rename(other)
-        # It knows nothing of what has been away.
-        (program.state / "index").unlink()
-    assert f"gig.mp4 was kept: its upload {other.stem} to " in process.err, process.err
-    assert file.exists() and not any(name.startswith(".gighive") for name in names(tmp_path))
-
-
-@pytest.mark.native
-def test_a_program_that_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
-    file = recording()
-    content = file.read_bytes()
-    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
-        with pytest.raises(BlockingIOError):
-            os.open(file, os.O_WRONLY | os.O_NONBLOCK)
-    assert "gig.mp4 was kept: another program has it open." in process.err, process.err
-    assert file.read_bytes() == content and not any(name.startswith(".gighive") for name in names(tmp_path))
-
-
-@pytest.mark.native
-def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording):
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
     """It waits for the lease to end, and writes to the file under its own name."""
-    file = recording()
+    file, journal, log = recording(), program.state / "removals", tmp_path / "calls"
     content = file.read_bytes()
-    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
-        writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
-        time.sleep(0.2)
-        assert writer.poll() is None
-    assert writer.wait(60) == 0
-    assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
+    # It pauses when it is about to give the file its private name.
+    trace = strace("-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=2000000:when=1", log=log)
+    running = program.start_sending(hive(), file, *DELETE, under=trace)
+    # The lease is taken for the last time just before the rename, when the journal is written.
+    wait_until(lambda: journal.exists() and journal.read_bytes().strip() and has_lease(file), what="the lease")
+    writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
+    time.sleep(0.2)
+    assert writer.poll() is None
+    result = running.wait().check()
+    assert writer.wait(60) == 0 and "renameat2(" in log.read_text(), result
+    assert kept(result, file) and file.read_bytes() == content + b"more", result
 
 
 def test_the_user_must_vouch_if_open_files_cannot_be_detected(hive, program, recording, nobody):
@@ -302,5 +249,5 @@ def test_clean_undoes_an_interrupted_removal_although_there_is_enough_space(hive
     file.rename(tmp_path / f".gighive-upload-{id}")
     assert program.run("clean", tmp_path, "--keep-free", "1", "--dry-run").code == 0 and not file.exists()
     result = program.run("clean", tmp_path, "--keep-free", "1")
-    assert result.code == 0 and "is back." in result.err and file.exists(), result
+    assert result.code == 0 and f"an interrupted removal was undone: {file} is back." in result.err and file.exists(), result
     assert journal.read_bytes().strip() == b""

@@ -15,11 +15,6 @@ def test_a_failure_names_the_author_and_the_remedy(hive, send, recording, case):
     assert "docs/troubleshooting.md" not in result.err and "--file-field" not in result.err
 
 
-def test_a_failure_over_tus_names_the_author_and_the_remedy(hive, upload, recording):
-    result = upload(hive(answer=AUTHORED["nginx, 502"][0]), recording())
-    assert result.code == 9 and "nginx" in result.err and "proxy_pass" in result.err, result
-
-
 def test_json_and_the_record_have_the_author_and_the_remedy(hive, program, recording):
     result = program.send(hive(answer=answer("413 Too Large", NGINX_413)), recording(), "--json")
     assert result.outcome["answer"]["author"] == "nginx"
@@ -30,12 +25,6 @@ def test_json_and_the_record_have_the_author_and_the_remedy(hive, program, recor
 def test_a_retry_names_the_author_and_the_remedy_too(hive, program, recording):
     result = program.send(hive(answer=AUTHORED["nginx, 502"][0]), recording(), "--retry", 1, retries=None)
     assert result.err.count("proxy_pass") == 2
-
-
-def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, recording):
-    result = send(hive(), recording(), "--file-field", "media", "--protocol", "multipart")
-    assert result.code == 8
-    assert "upload_max_filesize" in result.err and "--file-field" in result.err
 
 
 DESTINATIONS = {
@@ -50,8 +39,3 @@ def test_the_advice_for_a_recording_that_is_too_large_suits_its_destination(hive
     options, words, others = DESTINATIONS[option]
     result = program.run("send", option, hive(answer=answer("413 Too Large", "no")).url, *options, recording())
     assert words in result.err and others not in result.err, result
-
-
-def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):
-    result = send(hive(answer=answer("413 Too Large", "no")), recording())
-    assert "docs/troubleshooting.md" in result.err

@@ -57,14 +57,6 @@ def test_links_and_special_files_are_never_sent(hive, send, rec, recording):
     assert sent(stub) == [b"a.wav"]
 
 
-def test_a_named_link_is_followed(hive, send, rec, tmp_path):
-    stub = hive()
-    rec("a.wav")
-    (tmp_path / "link").symlink_to("rec")
-    send(stub, "-r", "link").check()
-    assert sent(stub) == [b"a.wav"]
-
-
 @pytest.mark.parametrize("ending", [".part", ".aria2"])
 def test_unfinished_downloads_are_left_out(send, hive, rec, ending):
     stub = hive()

@@ -6,16 +6,10 @@ import multipart
 import pytest
 
 MIB = 1 << 20
-INJECTION = 'x"\r\nContent-Type: text/html\r\n\r\n<script>\r\n--boundary--\r\n'
 
 HOSTILE_NAMES = {
-    "quotes": 'he said "hi".mp4',
-    "line feed": "a\nb.mp4",
     "injection": 'x"\r\nContent-Type: text%2Fhtml\r\n\r\nb.mp4',
-    "backslash": 'a\\b\\".mp4',
-    "four-byte UTF-8": "🎸 𝄞 ü.mp4",
     "255 bytes of UTF-8": "ü" * 125 + "n.mp4",
-    "control characters": "a\x01\x1b[31m\x7f.mp4",
     "not UTF-8": b"caf\xe9 \xf0\x9f\x8e.mp4",
 }
 
@@ -67,26 +61,3 @@ def test_every_boundary_is_new(hive, post, recording):
     stub = hive()
     post(stub, recording(name="a.mp4"), recording(name="b.mp4"))
     assert len({multipart.boundary_of(request) for request in stub.wait_for(2)}) == 2
-
-
-def test_a_field_of_any_name_and_value_cannot_inject_parts(hive, post, recording):
-    stub, file = hive(keep_body=MIB), recording(5000)
-    assert post(stub, file, "--field", f"{INJECTION}={INJECTION}", "--file-field", INJECTION).code == 0
-    request = body_of(stub)
-    boundary = multipart.boundary_of(request)
-    fields = [(INJECTION, INJECTION)]
-    assert request.body == multipart.body(boundary, fields, file.read_bytes(), "gig.mp4", INJECTION)
-
-
-def test_a_media_type_cannot_inject_header_lines(hive, post, recording):
-    stub = hive()
-    assert post(stub, recording(), "--set", "mime=video/mp4\r\nX-Evil: 1").code == 2
-    assert stub.requests == []
-
-
-def test_a_form_that_servers_would_cut_off_is_refused_first(hive, send, recording):
-    stub = hive()
-    result = send(stub, recording(), "--field", "notes=" + "n" * 70_000)
-    assert result.code == 2, result
-    assert stub.requests == []
-    assert send(stub, recording(), "--field", "notes=" + "n" * 50_000).code == 0

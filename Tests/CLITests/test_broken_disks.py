@@ -109,24 +109,6 @@ def test_a_read_that_fails_for_good_is_the_files_fault(deliver, way, error):
     is_the_files_fault(result, stub, "could not be read at byte")
 
 
-@every_way
-def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way):
-    """The kernel may have retried, or may have been asked again. The error must not blame anything else."""
-    result, stub = deliver(way, error="ENOTCONN", at=MIDDLE, times=1, direct=True)
-    if result.code == 0:
-        delivered(result, stub)
-        was_not_tried_again(result, stub)
-    else:
-        is_the_files_fault(result, stub, "could not be read at byte")
-
-
-@every_way
-def test_a_sector_that_cannot_be_read_is_the_files_fault(deliver, way):
-    """One byte where the kernel began can be read all the same."""
-    result, stub = deliver(way, error="ENOTCONN", at=MIDDLE, is_sector=True)
-    is_the_files_fault(result, stub, "could not be read at byte")
-
-
 @pytest.mark.parametrize("way", ["form", "tus"])
 def test_bytes_that_sendfile_could_not_pass_on_are_read_and_sent(deliver, way):
     result, stub = deliver(way, error="ETIMEDOUT", at=MIDDLE, times=1, direct=True)
@@ -138,15 +120,6 @@ def test_bytes_that_sendfile_could_not_pass_on_are_read_and_sent(deliver, way):
 def test_a_file_system_that_dies_is_the_files_fault(deliver, way, direct):
     result, stub = deliver(way, dies=True, at=MIDDLE, direct=direct)
     is_the_files_fault(result, stub, "could not be read at byte", "cannot be read: ")
-
-
-def test_a_file_system_that_has_died_is_refused_before_anything_is_sent(program, hive, disk):
-    stub, mounted = hive(), disk(dies=True)
-    with pytest.raises(OSError):
-        mounted.file.read_bytes()
-    result = program.send(stub, mounted.file, retries=2)
-    assert result.code == 3 and "gig.mp4" in result.err, result
-    assert stub.requests == []
 
 
 @every_way
@@ -165,14 +138,6 @@ HASTY = ["--set", "stall-timeout=1s"]
 def test_a_slow_disk_is_no_stall_of_the_connection(deliver, way):
     result, stub = deliver(way, *HASTY, **SLOW)
     delivered(result, stub, sha256(SLOW["size"]))
-    was_not_tried_again(result, stub)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("way", ["form", "gighive tus"])
-def test_a_slow_file_status_is_no_stall_of_the_connection(deliver, way):
-    result, stub = deliver(way, *HASTY, slow_status=1.2, size=500_000)
-    delivered(result, stub, sha256(500_000))
     was_not_tried_again(result, stub)
 
 
@@ -216,19 +181,8 @@ def test_a_rewrite_between_the_checksum_and_the_sending_is_the_files_fault(deliv
 
 # MARK: Other content behind the same status
 
-INTEGRITY = 10
-
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in ("form", "tus")])
 def test_bytes_that_were_read_once_arrive(deliver, way):
     """The second time it would be something else. With sendfile(2), the kernel reads again what the socket did not take."""
     delivered(*deliver(way, fickle=True, direct=True))
-
-
-@pytest.mark.parametrize("way", ["gighive https", "gighive tus"])
-def test_other_content_at_a_second_try_is_no_success(deliver, way):
-    scope = "PATCH" if way.endswith("tus") else "multipart"
-    at = 3_500_000 if way.endswith("tus") else MIDDLE
-    result, stub = deliver(way, faults=[f"{scope}/reset-after={at}@1"], fickle=True, direct=True)
-    assert result.code == INTEGRITY, result
-    assert result.outcome["file"].endswith("gig.mp4") and sha256() in result.outcome["message"]

@@ -26,15 +26,6 @@ def test_an_upload_is_cancelled_here_if_the_server_cannot_cancel_it(hive, progra
     assert records(program) == []
 
 
-def test_an_upload_to_a_server_that_is_gone_for_good_can_be_forgotten(program, interrupted):
-    stub, record = interrupted()
-    stub.stop()
-    assert program.run("cancel", record.id, env=PASSWORD).code == 4
-    assert only_record(program).id == record.id
-    program.run("forget", record.id).check()
-    assert records(program) == []
-
-
 @pytest.mark.parametrize("kind", ["text", "json", "quiet"])
 def test_each_retry_is_reported(program, interrupted, kind):
     """With --retry there can be hours of them."""

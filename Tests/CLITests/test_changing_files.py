@@ -3,7 +3,6 @@
 import os
 import signal
 
-import pytest
 from program import wait_until
 from records import only_record, records
 from uploads import PASSWORD, rewrite, sha256
@@ -31,36 +30,6 @@ def retag(file):
     rewrite(file, 100, SIZE - 100)
 
 
-PLAIN = [[option, path, *more] for option, path in [("--multipart-url", "/upload"), ("--tus-url", "/tus/")] for more in ([], ["--digest"])]
-
-
-@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
-@pytest.mark.parametrize("action", [retag, lambda file: os.chmod(file, 0o440)], ids=["content", "mode"])
-def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(program, hive, recording, arguments, action):
-    """A change of only the mode does not count if a digest shows that. Without one, nothing shows it."""
-    stub, file = hive("slow-read=24e6"), recording(SIZE)
-    option, path, *more = arguments
-    running = program.start("send", option, stub.url + path, "--chunk-size", "1G", file, *more)
-    wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
-    action(file)
-    result = running.wait()
-    if action is not retag and more:
-        assert result.code == 0, result
-    else:
-        assert result.code == 3 and "changed" in result.err, result
-        # A change of the content can be noticed before its time is put back.
-        if action is not retag:
-            assert "permissions or links changed" in result.err and "With --digest" in result.err, result
-        assert not [request for request in stub.requests if request.complete and request.body_bytes > SIZE // 2]
-
-
-def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hive, recording):
-    """What is sent is then what the file has: nothing of the old content went out."""
-    stub, file = hive("slow-read=24e6"), recording(SIZE)
-    change(program.start_sending(stub, file), stub, file, lambda file: rewrite(file, SIZE - 100)).check()
-    assert stub.recordings[0].sha256 == sha256(file)
-
-
 def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
     """Nothing of the record tells of the other content: what the server has of the old one must not be used."""
     stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
@@ -78,7 +47,7 @@ def test_a_changed_file_is_sent_again_and_not_resumed(program, hive, recording):
 
 
 def test_cancel_removes_the_part_of_a_recording_that_grew(program, hive, recording):
-    """What `send` does with it: test_a_changed_file_supersedes_its_unfinished_upload."""
+    """What `send` does with it: test_a_changed_recording_is_not_mixed_with_its_former_content."""
     stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
     running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "1M")
     wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
@@ -89,8 +58,3 @@ def test_cancel_removes_the_part_of_a_recording_that_grew(program, hive, recordi
     stub.set_faults()
     program.run("cancel", only_record(program).id, env=PASSWORD).check()
     assert stub.uploads == [] and records(program) == []
-
-
-def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):
-    stub, file = hive("slow-read=24e6"), recording(SIZE)
-    change(program.start_sending(stub, file), stub, file, lambda file: (file.read_bytes(), os.chmod(file, 0o444))).check()

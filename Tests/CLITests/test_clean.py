@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 
 import pytest
 from program import wait_until
@@ -42,12 +41,6 @@ def deliver(program, recording, card):
     return deliver
 
 
-def take_inodes(card) -> None:
-    """Creates empty files until the file system can have no more."""
-    for _ in range(os.statvfs(card).f_favail):
-        os.close(tempfile.mkstemp(".part", dir=card)[0])
-
-
 def free(card) -> int:
     status = os.statvfs(card)
     return status.f_bavail * status.f_frsize
@@ -56,25 +49,6 @@ def free(card) -> int:
 def clean(program, card, more: int, *options, **settings):
     """Asks for so many bytes more than are free."""
     return program.run("clean", card, "--keep-free", free(card) + more, *options, **{"env": PASSWORD, **settings})
-
-
-def test_a_file_system_that_can_have_no_more_files_is_short_of_space(hive, program, deliver, card):
-    files = deliver(hive(), 2)
-    for left in ([False, True], [False, False]):
-        take_inodes(card)
-        result = program.run("clean", card, "--keep-free", "1M", env=PASSWORD)
-        assert result.code == 0 and "1 file removed" in result.out, result
-        assert [file.exists() for file in files] == left
-    take_inodes(card)
-    result = program.run("clean", card, "--keep-free", "1M", env=PASSWORD)
-    assert result.code == 15 and "no more files can be created" in result.err, result
-
-
-def test_another_file_of_a_delivered_ones_name_stays(hive, program, recording, deliver, card):
-    (file,) = deliver(hive(), 1)
-    recording(SIZE, name="other.mp4", directory=card).rename(file)
-    result = clean(program, card, SIZE)
-    assert "another file" in result.err and file.exists(), result
 
 
 @pytest.mark.native
@@ -265,14 +239,6 @@ def test_other_servers_must_be_trusted(hive, program, recording, card):
     assert result.code == 15 and "--trust-server" in result.err and file.exists(), result
     assert clean(program, card, 1, "--trust-server").code == 0
     assert not file.exists() and len(stub.requests) == 1
-
-
-def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_as_before(hive, program, recording, card):
-    """Without a SHA-256 in the record, nothing else could show the change."""
-    stub, file = hive(), recording(SIZE, directory=card)
-    assert program.post(stub, file).code == 0
-    rewrite(file, SIZE // 2)
-    assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
 
 
 def test_a_file_that_was_sent_right_after_its_last_change_needs_a_digest(hive, program, recording, card):

@@ -1,13 +1,9 @@
 """Configuration files: what they give, what overrides them, and how their errors read."""
 
 import os
-import re
-from pathlib import Path
 
 import pytest
 from program import private
-
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.fixture
@@ -48,18 +44,6 @@ def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, con
     text = f"server = {stub.url}\nlabel = L\nuser = uploader\npassword-file = secret\n"
     private(configure(text).parent / "secret", "secret")
     run("send", recording()).check()
-
-
-def test_the_example_of_the_page_is_valid(run, recording, configure, tmp_path):
-    (example,) = re.findall(r"```ini\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL)
-    path = configure(example, tmp_path / "example.conf")
-    for name in ("gighive-password", "venue-token"):
-        private(tmp_path / name, "secret-word")
-    for section, host in (([], "gighive"), (["--to", "venue"], "venue.example")):
-        # Nobody listens there.
-        result = run("send", recording(), "--config", path, *section, "--label", "L", "--proxy", "http://127.0.0.1:9")
-        assert result.code == 4, result
-    assert run("list", "--config", path).code == 0
 
 
 def test_the_command_line_wins(run, stub, recording, configure, tmp_path):

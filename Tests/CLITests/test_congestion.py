@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from program import wait_until
-from records import only_record
 
 pytestmark = pytest.mark.native
 
@@ -49,15 +48,6 @@ def test_a_name_is_what_the_kernel_uses(start, hive, recording):
     running.end()
 
 
-def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
-    proxy = hive(user=None)
-    result = run(
-        "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--set", "congestion=reno",
-        "--verbose")
-    assert result.code == 0, result
-    assert in_use(result) == ["reno"]
-
-
 def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, recording, nobody):
     home, settings = nobody
     stub = hive(user=None)
@@ -70,40 +60,3 @@ def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run,
     result = run(*arguments, "--json", **settings)
     assert result.code == 2 and result.outcome["event"] == "failed" and result.outcome["exit_code"] == 2, result
     assert stub.requests == []
-
-
-def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(run, hive, recording, nobody):
-    restricted = sorted(set(kernel("available_")) - set(kernel("allowed_")))
-    if not restricted:
-        pytest.skip("this machine allows all that it has")
-    home, settings = nobody
-    stub = hive(user=None)
-    result = run(
-        "send", recording(directory=home), "--multipart-url", stub.url + "/x", "--set", f"congestion={restricted[0]}", **settings)
-    assert result.code == 2, result
-    allowed = " ".join(kernel("allowed_"))
-    assert f'sysctl net.ipv4.tcp_allowed_congestion_control="{allowed} {restricted[0]}"' in result.err
-    assert stub.requests == []
-
-
-def test_the_upload_is_resumed_with_the_same_one(run, interrupted):
-    _, record = interrupted("--set", "congestion=reno")
-    result = run("resume", record.id, "--verbose", env={"GIGHIVE_PASSWORD": "secret"})
-    assert result.code == 0, result
-    assert set(in_use(result)) == {"reno"}
-
-
-def test_it_stays_resumable_when_the_kernel_does_not_have_it(run, program, interrupted):
-    _, record = interrupted()
-    environment = {"GIGHIVE_PASSWORD": "secret"}
-    result = run("resume", record.id, "--set", "congestion=none_such", env=environment)
-    assert result.code == 2 and "gighive-upload resume " + record.id in result.err, result
-    assert only_record(program).phase == record.phase
-    assert run("resume", record.id, "--set", "congestion=auto", env=environment).code == 0
-
-
-@pytest.mark.parametrize("name", ["", "sixteen-letters-"])
-def test_a_malformed_name_of_a_congestion_control_is_a_usage_error(run, recording, name):
-    result = run("send", recording(), "--multipart-url", "http://127.0.0.1:9/x", "--set", f"congestion={name}")
-    assert result.code == 2, result
-    assert "--set congestion" in result.err

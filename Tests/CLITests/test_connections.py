@@ -80,52 +80,6 @@ def test_concurrent_recordings_share_them(server, send, file, recording):  # noq
     assert meeting.most in (3, 4) and server.stored() == {path.name: path.read_bytes() for path in (file, *others)}
 
 
-def test_what_others_fail_to_send_is_sent_over_the_first_one(server, send, file):  # noqa: F811
-    first, refused = [], []
-
-    def before(request):
-        if request.command != "PUT":
-            return
-        if request.path.endswith(("partNumber=1", "/1")):
-            first.append(request.client_address)
-        if request.client_address != wait_until(lambda: first)[0]:
-            refused.append(request.path)
-            raise ConnectionError
-    server.stub.before = before
-    result = send("--connections", "4", "--json").wait().check()
-    # After the second one, none is begun; all three can have begun before, once the kernel here has taken enough of the first one.
-    assert whole(server, file) and 1 <= len(refused) <= 3 and len(first) == 1
-    assert "retry" not in [event["event"] for event in result.events]
-
-
-def test_a_kill_costs_what_was_on_its_way(server, send, file):  # noqa: F811
-    count = 0
-    running = None
-
-    def before(request):
-        nonlocal count
-        count += request.command == "PUT"
-        if count == 5:
-            wait_until(lambda: running).signal(signal.SIGKILL)
-    server.stub.before = before
-    running = send("--connections", "4")
-    running.wait()
-    had = set(server.parts())
-    server.stub.before = lambda request: None
-    server.stub.requests.clear()
-    send("--connections", "4").wait().check()
-    assert whole(server, file) and len(had & set(server.sent())) <= 4
-
-
-def test_a_file_that_changes_is_not_joined(server, send, file):  # noqa: F811
-    def before(request):
-        if request.command == "PUT" and server.sent()[3:]:
-            file.write_bytes(b"another one")
-    server.stub.before = before
-    assert send("--connections", "4").wait().code == 3
-    assert server.stored() == {}
-
-
 @pytest.mark.parametrize("count", ["1", "4"])
 @pytest.mark.parametrize("is_edited", [False, True])
 def test_a_new_status_is_new_content_if_a_part_differs(server, send, file, is_edited, count):  # noqa: F811

@@ -1,9 +1,6 @@
 """A damaged record is never fatal."""
 
-import os
-
 import pytest
-from program import private
 from records import only_record
 from uploads import PASSWORD, TUS, is_delivered, sent, stop
 
@@ -66,27 +63,3 @@ def test_malformed_options_in_a_record_do_not_crash(hive, program, recording, no
     record.write(note=note)
     for command in (["list"], ["resume", record.id], ["cancel", record.id]):
         assert program.run(*command, env=PASSWORD).code in (0, 2, 4, 6), command
-
-
-STRANGE = {
-    "pipe": os.mkfifo,
-    "endless": lambda path: path.symlink_to("/dev/zero"),
-}
-
-
-@pytest.mark.parametrize("make", STRANGE.values(), ids=STRANGE)
-def test_a_record_that_cannot_be_read_is_not_fatal(hive, program, recording, make):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    make(program.state / "00000000.record")
-    listed = program.run("list", seconds=10)
-    assert listed.code == 0 and "gig.mp4" in listed.out, listed
-    program.run("resume", "--all", env=PASSWORD, seconds=10).check()
-    assert is_delivered(stub, file)
-
-
-def test_a_record_of_another_user_is_not_fatal(hive, program, recording, nobody):
-    place, settings = nobody
-    private(place / "00000000.record", b"")
-    result = program.send(hive(), *TUS, recording(directory=place), "--state-dir", place, **settings).check()
-    assert "00000000.record" in result.err

@@ -6,7 +6,7 @@ import signal
 import pytest
 from program import wait_until
 from records import only_record, records, undeleted, write_record
-from uploads import PASSWORD, TUS, of_kind, stop
+from uploads import PASSWORD, of_kind
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -42,13 +42,6 @@ def test_a_deleted_recording_is_not_sent_again_when_it_is_found(program, deliver
     assert forgotten.count("Its file is still there: send and watch upload it again if they find it.") == 2
 
 
-def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered, tmp_path):
-    stub, record = delivered()
-    (tmp_path / "gig.mp4").unlink()
-    program.run("delete", record.id, env=PASSWORD).check()
-    assert records(program) == []
-
-
 def test_a_deletion_that_fails_keeps_the_record(program, delivered):
     stub, record = delivered()
     stub.set_faults("delete/status=503")
@@ -74,33 +67,6 @@ def test_an_undelivered_recording_cannot_be_deleted(program, interrupted):
     result = program.run("delete", record.id, env=PASSWORD)
     assert result.code == 2 and "gighive-upload cancel" in result.err, result
     assert stub.requests == []
-
-
-def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    assert program.send(stub, *TUS, file).code == 0
-    before = only_record(program)
-    stop(program, stub, file, "--again", at=AT)
-    (again,) = [record for record in records(program) if record.phase == "pending"]
-    assert again.id != before.id
-    assert program.run("cancel", again.id, env=PASSWORD).code == 0
-    assert only_record(program).document == before.document
-
-
-@pytest.mark.parametrize("command", ["forget", "send", "resume"])
-def test_a_deletion_under_way_and_other_commands_do_not_disturb_each_other(program, delivered, tmp_path, command):
-    stub, record = delivered()
-    stub.set_faults("delete/delay-answer=2@1")
-    running = program.start("delete", record.id, env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "delete"))
-    if command == "forget":
-        assert program.run("forget", record.id).code == 11
-    elif command == "resume":
-        assert program.run("resume", record.id, env=PASSWORD).code in (2, 11)
-    else:
-        assert program.send(stub, *TUS, tmp_path / "gig.mp4").code in (0, 11)
-    assert running.wait().code == 0
-    assert [found.id for found in undeleted(program) if found.id == record.id] == []
 
 
 @pytest.mark.parametrize(("number", "code", "words"), [

@@ -1,17 +1,15 @@
 """Delivered is final: `send` of a recording that was delivered to the same destination sends nothing."""
 
-
 import os
 import re
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from broken_disk import BrokenDisk
+from program import strace
 from records import only_record
-from uploads import PASSWORD, TUS, of_kind, rewrite
+from uploads import PASSWORD, rewrite
 
 
 def skipped(result, count=1):
@@ -42,20 +40,6 @@ def test_again_sends_it_again_and_leaves_one_record(hive, program, recording):
     assert only_record(program).phase == "delivered"
 
 
-def test_other_endpoints_and_events_are_other_destinations(hive, program, recording):
-    stub, file = hive(), recording()
-    send = lambda *options: program.send(stub, file, "--json", *options).check().outcome["event"]
-    assert send() == "delivered"
-    assert send("--event-date", "2026-01-02") == "delivered"
-    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "delivered"
-    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "skipped"
-    assert send("--event-date", "2026-01-02") == "skipped"
-    # The default date of another day makes no other delivery.
-    assert send() == "skipped"
-    assert program.post(stub, file, "--json").check().outcome["event"] == "delivered"
-    assert program.run("send", file, "--tus-url", stub.url + "/tus/", "--json").check().outcome["event"] == "delivered"
-
-
 def age(*files) -> None:
     """A status time of the last seconds proves nothing, because a write may follow within the same tick of the clock."""
     newest = max(os.stat(file).st_ctime for file in files)
@@ -65,9 +49,8 @@ def age(*files) -> None:
 def calls_of(program, directory, *arguments) -> int:
     """How many system calls a `send` makes, without those of which one serves many files: what a directory lists, and waiting."""
     log = directory.parent / "calls"
-    command = ["strace", "-f", "-qq", "-e", "signal=none", "-o", log, *program.command, "send", *arguments]
-    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=directory, capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    done = program.run("send", *arguments, env=PASSWORD, cwd=directory, retries=None, under=strace(log=log))
+    assert (done.code, done.out, done.err) == (0, "", "")
     return len([line for line in log.read_text().splitlines() if not re.search(r" (poll|getdents64|brk|futex)\(| resumed>", line)])
 
 
@@ -90,49 +73,6 @@ def test_a_delivered_recording_costs_three_system_calls(hive, program, tmp_path,
     # Every two seconds the directory is read.
     assert calls[1] - calls[0] <= 3.2 * (many - few)
     assert len(stub.requests) == sent
-
-
-@pytest.mark.parametrize("change, ends", [(-1000, False), (0, True)])
-def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, tmp_path, change, ends):
-    """Its part on the server is deleted, unless the file is smaller now and so may have been damaged."""
-    stub, record = interrupted()
-    file = tmp_path / "gig.mp4"
-    content = b"x" * (file.stat().st_size + change)
-    file.write_bytes(content)
-    result = program.send(stub, file, *TUS).check()
-    assert result.err.count("It is sent again from the start.") == 1
-    assert only_record(program).id == record.id and only_record(program).phase == "delivered"
-    assert stub.recordings[0].size == len(content)
-    assert [request.path for request in of_kind(stub, "terminate")] == [record.upload_path] * ends
-    assert len(stub.uploads) == (0 if ends else 1)
-
-
-MISSING = BrokenDisk.missing()
-
-
-@pytest.mark.native
-@pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
-def test_a_delivered_recording_costs_fourteen_system_calls_if_inodes_are_not_stable(hive, program, tmp_path):
-    stub = hive()
-    options = ["--server", stub.url, "--label", "{stem} of {date}", "--user", "uploader", "--quiet"]
-    with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
-        # Its own directory cannot be listed.
-        (tmp_path / "gig.mp4").symlink_to(disk.file)
-        program.run("send", "gig.mp4", *options, env=PASSWORD, cwd=tmp_path).check()
-        calls = [calls_of(program, tmp_path, *["gig.mp4"] * count, *options) for count in (40, 140)]
-    assert calls[1] - calls[0] <= 14.2 * 100
-    assert len(stub.requests) == 1
-
-
-@pytest.mark.parametrize("content", [b"c" * 1000, b"a" * 1000])
-def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
-    """Its time may have been put back."""
-    stub, first, file = hive(), recording(name="a.mp4", content=b"1"), recording(name="b.mp4", content=b"a" * 1000)
-    age(first, file)
-    program.post(stub, first, file).check()
-    rewrite(file, 0, data=content)
-    outcome = "delivered" if content[:1] == b"c" else "skipped"
-    assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
 
 
 # A delivered file that may have been changed since.

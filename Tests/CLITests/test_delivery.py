@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from uploads import form_options, sha256
+from uploads import form_options, is_delivered, sha256
 
 FULL_FORM = {
     "event_date": "2026-02-28",
@@ -90,14 +90,6 @@ def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, re
     assert with_digest.outcome["checksum_sha256"] == sha256(file)
 
 
-def test_several_files_go_over_one_connection(any_hive, send, recording):
-    hive = any_hive()
-    files = [recording(size, f"{size}.mp4") for size in (1000, 2_000_000, 70_000)]
-    result = send(hive, *files, "--json").check()
-    assert [event["asset_id"] for event in result.events if event["event"] == "delivered"] == [1, 2, 3]
-    assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
-
-
 def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     stub, file = hive(), recording()
     first, second = send(stub, file), send(stub, file, "--again")
@@ -108,8 +100,12 @@ def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
 
 
-@pytest.mark.parametrize("content", ["<html>Welcome</html>", '{"id":1,"asset_id":1}'])
-def test_a_success_without_gighives_confirmation_is_not_one(hive, send, recording, content):
-    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n{content}"
-    result = send(hive(answer=answer.encode()), recording())
-    assert result.code == 10, result
+@pytest.mark.parametrize(("status", "size"), [(307, 1000), (308, 2_000_000)])
+def test_a_recording_goes_where_the_server_redirects_it(any_hive, send, recording, status, size):
+    """The second size asks for 100 (Continue) first."""
+    hive, file = any_hive(f"http-redirect={status}:/api/uploads.php?ui=json&moved=1"), recording(size)
+    send(hive, file).check()
+    assert is_delivered(hive, file)
+    first, second = hive.wait_for(2)
+    assert (first.method, second.method) == ("POST", "POST")
+    assert second.header("Authorization") == first.header("Authorization") != ""

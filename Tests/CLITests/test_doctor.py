@@ -262,13 +262,6 @@ def test_other_tus_servers_are_not_told_about_forms(hive, examine):
     assert result.code == 7 and "multipart" not in event["remedy"] and "creates uploads" in event["remedy"], event
 
 
-def test_a_tus_server_that_takes_only_short_files(hive, examine, recording):
-    stub = hive(tus_max_size=1_000_000)
-    assert result_of(examine(stub.url, *USER, "--json"), "largest-file") == "warning"
-    result = examine(stub.url, *USER, "--json", "--threshold", "1M", recording(2_000_000))
-    assert result.code == 8 and "-max-size" in found(result, "largest-file")["remedy"]
-
-
 def test_what_answers_in_place_of_the_server_is_named(hive, examine):
     response, author, remedy = AUTHORED["nginx, 502"]
     result = examine(hive(answer=response).url, *USER, "--json")
@@ -305,3 +298,40 @@ def test_no_secret_is_shown(hive, examine):
     result = examine(hive(answer=answer("403 Forbidden", "your password secret-of-mine is wrong")).url, *USER, "--verbose",
                      env={"GIGHIVE_PASSWORD": "secret-of-mine"})
     assert result.code == 6 and "secret-of-mine" not in result.out + result.err
+
+
+# What an upload would trip over is a failure, and nothing else.
+
+
+def test_redirects_are_followed_as_by_an_upload(hive, examine):
+    stub = hive("multipart/http-redirect=308:/api/uploads.php?ui=json&moved=1")
+    result = examine(stub.url, *USER, "--json").check()
+    event = found(result, "credentials")
+    assert event["result"] == "warning" and f"redirects to {stub.url}/api/uploads.php" in event["message"], event
+    assert result_of(result, "form-limit") == "ok"
+
+
+def test_a_patch_that_passes_only_as_a_post_is_a_warning_or_sent_as_one(hive, examine, tmp_path):
+    """In the configuration, too."""
+    stub = hive("deny-patch")
+    event = found(examine(stub.url, *USER, "--json").check(), "request-limit")
+    assert event["result"] == "warning" and "as a POST" in event["message"], event
+    assert stub.uploads == [] and any(request.header("X-HTTP-Method-Override") == "DELETE" for request in stub.requests)
+    stub = hive("deny-patch")
+    config = tmp_path / "c.conf"
+    config.write_text(f"[gig]\nserver = {stub.url}\nuser = uploader\nlabel = x\nmethod-override = yes\n")
+    for arguments in (["--config", config, "--to", "gig"], [f"--server={stub.url}", *USER, "--set", "method-override=yes"]):
+        result = examine("--send-test=3M", "--threshold=1M", "--json", *arguments).check()
+        assert result_of(result, "request-limit") == result_of(result, "removal") == "ok", result
+        assert result_of(result, "test-upload") == result_of(result, "spooling") == "ok"
+        assert {request.method for request in stub.requests} == {"OPTIONS", "POST", "HEAD"} and stub.uploads == []
+
+
+def test_uploads_at_an_internal_address(hive, examine):
+    """tusd behind a proxy, which has not been told so."""
+    stub = hive("other-location=http://127.0.0.1:9/elsewhere/{id}")
+    result = examine(stub.url, *USER, "--json")
+    event = found(result, "upload-address")
+    assert result.code == 4 and failures(result) == ["upload-address"], result
+    assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
+    assert result_of(result, "removal") == "warning"

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from lan import THEIR_IPV6, THEIRS, Server, gives, on_lan
 from namespaces import alone, command
-from program import private, trust
+from program import private, strace, trust
 from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from test_doctor_content import checks, is_empty, sent
 from uploads import PASSWORD
@@ -146,16 +146,11 @@ def test_an_upload_stalls_once_where_long_packets_are_dropped(on_narrow_path, ru
 
 
 @pytest.mark.native
-def test_a_kernel_that_counts_less(hive, program, tmp_path):
+def test_a_kernel_that_counts_less(hive, examine, tmp_path):
     """strace shortens the buffer that the program offers for TCP_INFO: Linux 4.6 counts enough, 3.10 does not."""
     log = tmp_path / "strace"
     for length, word in ((160, LOSS_KNOWN), (104, "this kernel does not count it")):
         shorter = length.to_bytes(4, "little").hex()
-        trace = ["strace", "-f", "-qq", "-o", log, "-e", f"inject=getsockopt:poke_enter=@arg5={shorter}"]
-        arguments = ["doctor", "--server", hive().url, *USER, "--link", "--json"]
-        outcome = subprocess.run(
-            [*trace, *program.command, *arguments], env=program.environment(PASSWORD), capture_output=True, text=True, timeout=60)
-        assert outcome.returncode == 0, outcome
-        assert "TCP_INFO" in log.read_text()
-        (event,) = [line for line in outcome.stdout.splitlines() if '"check":"link"' in line]
-        assert " takes " in event and re.search(word, event)
+        trace = strace("-e", f"inject=getsockopt:poke_enter=@arg5={shorter}", log=log)
+        result = examine(hive().url, *USER, "--link", "--json", under=trace).check()
+        assert "TCP_INFO" in log.read_text() and re.search(word, measured(result)), result

@@ -3,7 +3,6 @@
 import pytest
 from program import private
 from s3 import ENVIRONMENT
-from stub import Handler, Stub
 
 
 @pytest.fixture
@@ -133,44 +132,19 @@ def test_a_share_that_refuses_a_method_is_a_failure_with_a_remedy(examine_dav, d
 # MARK: PUT
 
 
-class _Handler(Handler):
-    def do_PUT(self):
-        self.stub.objects[self.path] = self.content()
-        self.answer(201)
-
-    def do_DELETE(self):
-        self.answer(405 if not self.stub.removes else 404 if self.stub.objects.pop(self.path, None) is None else 204)
-
-    def do_HEAD(self):
-        content = self.stub.objects.get(self.path)
-        self.answer(404 if content is None else 200, content or b"")
-
-    def answer(self, status, content=b""):
-        self.stub.methods.append(self.command)
-        self.reply(status, content)
+def test_a_directory_that_takes_put_has_nothing_left(examine, dav):
+    found, result = examine("--put-url", dav.url + "/dav/")
+    assert result.check() and found["test-object"]["result"] == "ok" and dav.files == {}
+    assert dav.methods() == ["DELETE", "PUT", "HEAD", "DELETE"]
+    dav.requests.clear()
+    dav.refuse = {"DELETE": 405}
+    found, result = examine("--put-url", dav.url + "/dav/")
+    assert result.check() and found["test-object"]["result"] == "not_examined" and dav.methods() == ["DELETE"]
 
 
-@pytest.fixture
-def objects():
-    """A server that takes PUT; `removes`: and DELETE."""
-    with Stub(_Handler) as server:
-        server.objects, server.methods, server.removes = {}, [], True
-        yield server
-
-
-def test_a_directory_that_takes_put_has_nothing_left(examine, objects):
-    found, result = examine("--put-url", objects.url + "/talks/")
-    assert result.check() and found["test-object"]["result"] == "ok" and objects.objects == {}
-    assert objects.methods == ["DELETE", "PUT", "HEAD", "DELETE"]
-    objects.methods.clear()
-    objects.removes = False
-    found, result = examine("--put-url", objects.url + "/talks/")
-    assert result.check() and found["test-object"]["result"] == "not_examined" and objects.methods == ["DELETE"]
-
-
-def test_a_url_for_one_object_is_not_tried(examine, objects, tmp_path):
+def test_a_url_for_one_object_is_not_tried(examine, dav, tmp_path):
     for path, is_secret in (("/one.wav", False), ("/{name}?sig=a", False), ("/one?sig=a", True), ("/{name}?sig=a", True)):
-        url = objects.url + path
+        url = dav.url + path
         options = ["--put-url-file", private(tmp_path / "url", url + "\n")] if is_secret else ["--put-url", url]
         found, result = examine(*options)
-        assert result.check() and found["test-object"]["result"] == "not_examined" and objects.methods == []
+        assert result.check() and found["test-object"]["result"] == "not_examined" and dav.requests == []

@@ -99,15 +99,6 @@ def test_every_command_can_be_parsed(page, run):
         assert outcome.code == 0, f"{page}: gighive-upload {shlex.join(command)}: {outcome.err}"
 
 
-def test_a_misspelt_option_is_noticed(run):
-    command = arguments("gighive-upload send gig.mp4 --server https://gighive --labell x")[0]
-    assert run(*command, "--help", retries=None).code == 2
-
-
-def test_a_misspelt_option_in_a_configuration_file_is_noticed(run, tmp_path):
-    assert run("list", "--config", private(tmp_path / "gighive-upload.conf", "servre = https://gighive\n")).code == 2
-
-
 @pytest.mark.parametrize("page", RUN)
 def test_commands_with_a_prompt_print_what_the_page_shows(page, program, hive, recording):
     server = hive().url

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from program import root, wait_until
-from removals import DELETE, names
+from removals import DELETE
 from uploads import PASSWORD
 from watching import got
 
@@ -170,20 +170,3 @@ def test_a_recording_can_be_deleted_and_sent_from_a_full_disk(hive, program, rec
     result = program.send(stub, file, *DELETE, "--progress", "none")
     assert result.code == 0 and "new.mp4: removed from this machine." in result.out and not result.err, result
     assert not file.exists()
-
-
-@pytest.mark.parametrize("disk", ["ext4"], indirect=True)
-def test_the_ballast_is_made_again_once_there_is_space(hive, program, recording, disk):
-    stub = hive()
-    deliver(program, stub, disk, recording, *DELETE)
-    file = recording(SIZE, name="new.mp4", directory=disk.recordings)
-    ballast = {f"ballast.{number}" for number in range(8)}
-    assert ballast <= names(program.state)
-    disk.fill("inodes")
-    assert program.send(stub, file, *DELETE).code == 0
-    assert not ballast & names(program.state)
-    for file in disk.place.glob("n*"):
-        file.unlink()
-    # There is enough space, so nothing is removed.
-    assert program.run("clean", disk.recordings, "--keep-free", "1k").code == 0
-    assert ballast <= names(program.state)

@@ -1,6 +1,5 @@
 """Reasons to refuse a guest are found before the first byte, and reported clearly."""
 
-
 import pytest
 from program import private
 from records import records
@@ -26,12 +25,6 @@ def guest(program, tmp_path):
 def party(hive):
     """A stub that knows the token of its guests."""
     return lambda *faults, **options: hive(*faults, **{"upload_token": "guest-token", "keep_body": 1 << 14, **options})
-
-
-def test_a_small_recording_goes_over_tus_too(party, program, recording, tmp_path):
-    stub, secret = party(), private(tmp_path / "token", "guest-token\n")
-    program.run("send", "--server", stub.url, "--label", "L", "--upload-token-file", secret, recording(1000), *GUEST).check()
-    assert kinds(stub) == ["finalize", "options", "create", "patch", "finalize"]
 
 
 def test_a_token_that_the_server_does_not_know_is_found_before_the_first_byte_and_another_one_continues(

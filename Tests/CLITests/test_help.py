@@ -74,10 +74,6 @@ def joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_reference_says_what_the_table_says(table):
-    assert reference(table) == REFERENCE, "run `make reference`"
-
-
 def test_the_help_looks_like_the_one_on_file(run):
     assert run("help", "status").out == LAYOUT
 

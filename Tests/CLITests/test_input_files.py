@@ -3,7 +3,6 @@
 import os
 
 import pytest
-from program import NOBODY
 
 
 def refused(result, stub, *words):
@@ -47,14 +46,6 @@ def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, 
     recording()
     assert send(stub, link).code == 0
     assert stub.wait_for(1)[0].file.filename == "link.mp4"
-
-
-def test_an_unreadable_file_is_refused_with_exit_code_3(hive, send, recording, shared):
-    stub = hive()
-    file = recording(10, "locked.mp4", directory=shared)
-    file.chmod(0o000)
-    # Root can read everything.
-    refused(send(stub, file, cwd="/", **(NOBODY if os.getuid() == 0 else {})), stub, "locked.mp4", "Permission denied")
 
 
 @pytest.mark.parametrize(("size", "limit", "accepted"), [(1000, "1k", True), (1001, "1k", False), (1024, "1Ki", True)])

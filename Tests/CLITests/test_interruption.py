@@ -4,13 +4,11 @@ import contextlib
 import fcntl
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 
 import pytest
 from program import wait_until
-from records import only_record
 from test_output import full_pipe  # noqa: F401
 from uploads import of_kind
 
@@ -75,21 +73,6 @@ def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording,
     assert running.wait(10).code in (143, -signal.SIGTERM)
 
 
-def test_while_connecting(start, recording, deaf_port):
-    running = start("send", recording(), "--multipart-url", f"http://127.0.0.1:{deaf_port}/")
-    time.sleep(0.1)
-    told(interrupt(running, signal.SIGTERM), 143)
-
-
-def test_during_the_handshake(start, recording):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        running = start("send", recording(), "--multipart-url", f"https://127.0.0.1:{listener.getsockname()[1]}/")
-        connection, _ = listener.accept()
-        with connection:
-            assert connection.recv(10)
-            told(interrupt(running, signal.SIGINT), 130)
-
-
 def test_the_message_says_how_much_had_been_sent(hive, program, recording):
     stub = hive("slow-read=8e6")
     running = program.start_sending(stub, recording(24_000_000))
@@ -106,15 +89,6 @@ def test_an_earlier_failure_keeps_its_exit_code(hive, program, recording):
     running = program.start_sending(stub, "missing.mp4", recording())
     wait_until(lambda: stub.requests)
     assert interrupt(running, signal.SIGINT).code == 3
-
-
-def test_nothing_is_left_behind(hive, program, recording, tmp_path):
-    stub, file = hive("stall-after=1000"), recording()
-    before = sorted(tmp_path.iterdir())
-    running = program.start_sending(stub, file)
-    wait_until(lambda: stub.requests)
-    interrupt(running, signal.SIGINT)
-    assert sorted(tmp_path.iterdir()) == before
 
 
 # Another process holds the lock of the state directory.
@@ -145,23 +119,6 @@ def test_while_the_state_directory_is_locked(hive, program, recording, locked_di
     running.signal(signal.SIGTERM)
     told(running.wait(20), 143)
     assert of_kind(stub, "create") == of_kind(stub, "multipart") == []
-
-
-@pytest.mark.parametrize("command", ["cancel", "delete", "resume"])
-def test_other_commands_while_the_state_directory_is_locked(hive, program, recording, locked_directory, command):
-    stub, file = hive("finalize/status=503@1"), recording()
-    code = program.send(stub, file, *([] if command == "delete" else ["--protocol", "tus"])).code
-    assert code == (0 if command == "delete" else 9)
-    id = only_record(program).id
-    locked_directory()
-    running = program.start(command, id, env={"GIGHIVE_PASSWORD": "secret"})
-    time.sleep(0.5)
-    if running.process.poll() is None:
-        running.signal(signal.SIGINT)
-        result = running.wait(20)
-        assert result.code == 130, result
-    else:
-        assert running.wait().code in (0, 11)
 
 
 # Abnormal ends

@@ -7,12 +7,9 @@ import time
 import pytest
 from program import wait_until
 from records import records
-from test_large_files import check_memory, peak_kib
 from uploads import TUS, kinds, of_kind, sha256
 
 SIZE = 3_000_000
-MORE_KIB = 1000
-"""What several uploads may take beyond one."""
 
 
 @pytest.fixture
@@ -45,15 +42,6 @@ def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files, opt
     assert running.wait(10).code == 143
 
 
-def test_a_slow_one_does_not_hold_up_the_others(hive, program, files):
-    stub, files = hive("stall-after=100000@1"), files(5)
-    running = program.start_sending(stub, *files, "-j", "2", "--set", "stall-timeout=60s")
-    wait_until(lambda: len(stub.recordings) == 4)
-    assert running.process.poll() is None
-    running.signal(signal.SIGINT)
-    assert running.wait(10).code == 130
-
-
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_command(hive, program, files, recording, jobs):
     """Whatever fails first in time, if each needs a person."""
@@ -77,22 +65,6 @@ def test_each_failure_says_of_which_file_it_is(hive, program, files):
         assert any(name in line and "400" in line for line in result.err.splitlines()), result
 
 
-def test_events_carry_the_id_of_their_upload(hive, program, files):
-    result = program.send(hive("slow-read=2e6"), *files(2), *TUS, "-j", "2", "--json")
-    ids = {record.source.decode(): record.id for record in records(program)}
-    assert len(ids) == 2
-    for event in result.events:
-        if event["event"] in ("progress", "delivered"):
-            assert event["id"] == ids[event["file"]]
-
-
-@pytest.mark.parametrize("faults", [[], ["slow-read=10e6"]])
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files, faults):
-    hive = any_hive(*faults)
-    result = program.send(hive, *files(16), *TUS, "-j", "16", "-v", measure=True).check()
-    check_memory(program, result, peak_kib(hive) + MORE_KIB)
-
-
 def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, program, files):
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
     stub = hive()
@@ -107,13 +79,6 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     result = program.send(stub, file, file, *TUS, "-j", jobs)
     assert len(stub.recordings) == 1
     assert result.code == 0 and "1 of 2 delivered, 1 already delivered." in result.out, result
-
-
-def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):
-    stub, files = hive("create/status=503@1"), files(4)
-    result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--set", "retry-max-delay=100ms", retries=2).check()
-    assert len(stub.recordings) == 4
-    assert len({event["file"] for event in result.events if event["event"] == "retry"}) == 1
 
 
 def test_a_signal_ends_all_and_each_can_be_resumed(hive, program, files):
@@ -142,13 +107,6 @@ def test_an_upload_that_waits_for_finalize_leaves_its_place_to_the_next(hive, pr
     events = [event["event"] for event in result.events if event["event"] in ("start", "delivered")]
     assert events[: events.index("delivered")].count("start") == 8, events
     assert len(stub.recordings) == 8 and len({record.document["asset_id"] for record in records(program)}) == 8
-
-
-def test_an_upload_that_waits_retries_from_where_it_waits(hive, program, files):
-    """The server fails to finalize the first upload, while the next ones are sent."""
-    stub = hive("finalize/delay-answer=1@1", "finalize/status=503@1")
-    program.send(stub, *files(3, 50_000), *TUS, "--json", retries=3).check()
-    assert len(stub.recordings) == 3 and kinds(stub).count("finalize") == 4
 
 
 def test_without_descriptors_an_upload_keeps_its_place(hive, program, files):

@@ -9,7 +9,7 @@ import pytest
 from records import only_record, records
 from removals import calls_on_names
 from test_text_output import ESCAPES, is_harmless
-from uploads import CREATION, PASSWORD, TUS, begin, sha256, stop
+from uploads import CREATION, TUS, begin, sha256, stop
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -78,16 +78,6 @@ def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
     assert second == {"state": "pending", "total": SIZE, "file_state": "present", "can_delete": False, "next_retry": None}
 
 
-def test_the_offset_of_an_upload_is_kept_while_the_server_is_away(program, interrupted):
-    stub, record = interrupted()
-    before = json.loads(program.run("list", "--json").out)["bytes"]
-    stub.stop()
-    assert program.run("resume", record.id, env=PASSWORD).code == 4
-    event = json.loads(program.run("list", "--json").out)
-    assert event["bytes"] == before > 0
-    assert "refused" in event["message"]
-
-
 @pytest.mark.parametrize("name", [f"a{ESCAPES}b\nc\r.mp4", b"caf\xe9\xff.mp4", "🎸.mp4", 'q"uote\\.mp4'], ids=ascii)
 def test_a_list_shows_no_control_sequences(hive, program, recording, name):
     assert program.send(hive(), *TUS, recording(name=name)).code == 0
@@ -149,15 +139,6 @@ def test_a_dry_run_says_what_would_be_lost(program, delivered, tmp_path, argumen
     done = program.run(*arguments).check().out
     assert done == dry.replace("would be ", "")
     assert records(program) == [] and stub.requests == []
-
-
-def test_a_delivered_recording_can_be_forgotten_and_is_still_known_to_the_server(program, delivered, tmp_path):
-    stub, record = delivered()
-    result = program.run("forget", record.id)
-    assert result.code == 0 and "forgotten" in result.out, result
-    assert records(program) == [] and len(stub.recordings) == 1 and stub.requests == []
-    result = program.send(stub, *TUS, tmp_path / "gig.mp4")
-    assert result.code == 0 and "already there" in result.out, result
 
 
 def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording):

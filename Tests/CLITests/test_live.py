@@ -110,40 +110,6 @@ def test_all_but_the_first_part_arrives_while_it_is_made(server, send, end, reco
     assert result.outcome["checksum_verified"] == (not server.stub.__class__.__name__.startswith("Next"))
 
 
-def test_what_the_recorder_writes_again_is_sent_again_alone(server, begin, end, recorder):
-    running = begin(4, "--digest", "--json")
-    recorder.rewrite(2 * PART + 77, 8)
-    assert end(running).outcome["checksum_verified"]
-    assert server.sent() == [2, 3, 4, 5, 3, 1]
-
-
-@WHATEVER_SERVER
-def test_a_recorder_that_pauses_is_waited_for(server, begin, end, recorder):
-    running = begin(2)
-    time.sleep(2.5)  # --settle passes twice.
-    assert running.process.poll() is None and server.stored() == {}
-    recorder.write(PART)
-    wait_until(lambda: sorted(server.parts()) == [2, 3])
-    end(running)
-
-
-def test_a_kill_costs_only_the_part_in_flight(server, send, recorder, program):
-    recorder.write(3 * PART + LAG)
-    for parts in ([2, 3], [2, 3, 4, 5]):
-        running = send()
-        wait_until(lambda: sorted(server.parts())[:2] == [2, 3])
-        recorder.write(parts[-1] * PART + LAG - recorder.path.stat().st_size)
-        wait_until(lambda: sorted(server.parts()) == parts and saved(program) == parts)
-        running.signal(signal.SIGKILL)
-        running.wait()
-    shown = program.run("list").check().out
-    assert f"{4 * PART / 1e6:.1f} MB of" in shown, shown
-    recorder.end()
-    send().wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
-    assert server.sent() == [2, 3, 4, 5, 6, 1]
-
-
 @pytest.mark.parametrize("seed", range(int(os.environ.get("LIVE_ROUNDS", "2"))))
 def test_kills_and_lost_connections_cost_no_byte(server, send, recorder, seed):
     chance = random.Random(seed)
@@ -177,20 +143,6 @@ def test_after_a_power_cut_it_has_what_the_disk_has(server, begin, send, recorde
         program.run("resume", "--all", env=server.env).check()
     send().wait().check()
     assert server.stored() == {"a.wav": recorder.path.read_bytes()} and not server.parts()
-
-
-def test_a_server_that_fails_for_a_while_costs_nothing(server, begin, end):
-    refused = []
-
-    def before(request):
-        if request.command == "PUT" and len(refused) < 2:
-            refused.append(request.path)
-            request.close_connection = True
-            raise ConnectionAbortedError
-    server.stub.before = before
-    running = begin(2, retries=5)
-    end(running)
-    assert len(refused) == 2
 
 
 def test_what_is_written_before_the_parts_are_joined_is_waited_for(server, begin, end, recorder):
@@ -289,14 +241,6 @@ def test_a_recording_that_is_removed_is_sent_to_its_end(server, begin, recorder)
     assert server.stored() == {"a.wav": content} and "was removed while it was being made" in result.err
 
 
-def test_the_upload_of_a_removed_one_can_be_cancelled(server, begin, recorder, program):
-    running = begin(2, "--set", "live-deleted=cancel")
-    recorder.path.unlink()
-    result = running.wait()
-    assert result.code == 3 and "so it is not delivered" in result.err
-    assert not server.parts() and not server.stored() and not records(program)
-
-
 @WHATEVER_SERVER
 def test_how_much_of_its_end_waits_can_be_chosen(server, send, end, recorder):
     recorder.write(2 * PART + 1000)
@@ -336,15 +280,6 @@ def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
 
 
 @WHATEVER_SERVER
-def test_reserved_space_that_stays_is_sent_with_a_warning(server, begin, end, recorder):
-    """The power fails, or the recorder is killed."""
-    os.posix_fallocate(recorder.file.fileno(), 0, 5 * PART)
-    result = end(begin(2))
-    assert recorder.path.stat().st_size == 5 * PART and server.sent().count(2) == 1
-    assert result.err.count(f"{recorder.path}: its last 21.0 MB were never written") == 1, result
-
-
-@WHATEVER_SERVER
 @pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
 def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder, length):
     running = send()
@@ -353,39 +288,6 @@ def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder
     time.sleep(1.2)
     assert server.stub.requests == []
     end(running)
-
-
-@WHATEVER_SERVER
-def test_an_empty_recording_is_none(send, recorder):
-    recorder.end()
-    result = send().wait()
-    assert result.code == 3 and "is empty" in result.err
-
-
-@WHATEVER_SERVER
-def test_what_is_finished_is_sent_at_once(server, send, recorder):
-    recorder.write(3 * PART)
-    recorder.end()
-    time.sleep(1.1)  # Longer than --settle.
-    send().wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent()[0] == 1
-
-
-@WHATEVER_SERVER
-def test_the_end_of_the_program_ends_the_waiting(server, send, recorder, program):
-    recorder.write(2 * PART + LAG)
-    running = send()
-    wait_until(lambda: saved(program) == [2])
-    running.signal(signal.SIGINT)
-    assert running.wait().code == 130 and server.stored() == {}
-    recorder.end()
-    send().wait().check()
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent().count(2) == 1
-
-
-def test_settle_needs_live(program):
-    result = program.run("send", "a.wav", "--put-url", "http://127.0.0.1/a", "--settle", "1s")
-    assert result.code == 2 and "--settle needs --live." in result.err
 
 
 @pytest.fixture
@@ -457,17 +359,3 @@ def test_a_watcher_cancels_what_is_removed(server, live, rec, program):
     (rec / "a.wav").write_bytes(b"1")
     watching.says("a.wav: delivered.")
     assert server.stored() == {"a.wav": b"1"} and "retried" not in watching.log
-
-
-@WHATEVER_SERVER
-def test_a_watcher_that_is_killed_goes_on(server, live, rec, program):
-    recorder = Recorder(rec / "a.wav")
-    watching = live()
-    recorder.write(2 * PART + LAG)
-    wait_until(lambda: saved(program) == [2])
-    watching.running.signal(signal.SIGKILL)
-    watching.running.wait()
-    recorder.end()
-    watching = live()
-    watching.says("a.wav: delivered.")
-    assert server.stored() == {"a.wav": recorder.path.read_bytes()} and server.sent() == [2, 3, 1]

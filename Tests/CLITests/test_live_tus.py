@@ -137,28 +137,16 @@ def test_after_a_power_cut_it_has_what_the_disk_has(alive, send, recorder, progr
     assert stub.uploads == []
 
 
-def test_a_plain_server_joins_once_when_the_response_is_lost(hive, send_plainly, recorder, program):
-    stub = hive("join/lose-answer@1")
-    running = begin(send_plainly, stub, recorder, 2, retries=3)
-    recorder.end()
-    assert running.wait().code == 16
-    assert [request.kind for request in stub.requests].count("join") == 1
-    assert "1 that may already be stored" in program.run("resume", "--all").out
-    program.run("resume", only_record(program).document["id"]).check()
-    assert [upload.concat[:6] for upload in stub.uploads] == ["final;"] * 2 and sent(stub) == recorder.path.stat().st_size
-
-
-def test_cancel_removes_the_parts(hive, send, recorder, program):
-    stub = hive()
+def test_cancel_removes_what_was_sent(alive, send, recorder, program):
     recorder.write(3 * PART + LAG)
-    running = send(stub)
-    wait_until(lambda: saved(program) == [2, 3])
+    running = send(alive)
+    wait_until(lambda: saved(program) in ([2, 3], [1, 2, 3]))
     running.signal(signal.SIGINT)
     assert running.wait().code == 130
     shown = program.run("list").check().out
-    assert f"{2 * PART / 1e6:.1f} MB of" in shown, shown
+    assert f"{len(saved(program)) * PART / 1e6:.1f} MB of" in shown, shown
     program.run("cancel", only_record(program).document["id"], "--user", "uploader", env=PASSWORD).check()
-    assert stub.uploads == [] and list(program.state.glob("*.record")) == []
+    assert alive.uploads == [] and list(program.state.glob("*.record")) == []
 
 
 def test_a_server_that_joins_nothing_gets_what_is_only_appended_in_order(hive, send_plainly, recorder, program):
@@ -173,31 +161,6 @@ def test_a_server_that_joins_nothing_gets_what_is_only_appended_in_order(hive, s
     assert upload.sha256 == sha256(recorder.path) and upload.metadata["filename"] == "a.wav"
     assert sent(stub) == recorder.path.stat().st_size and "has ended" not in result.err
     assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
-
-
-def test_what_was_sent_in_order_is_sent_again_if_its_recorder_has_written_there_again(hive, send_plainly, recorder):
-    stub = hive(tus_extensions=WITHOUT_JOINING)
-    recorder.write_page()
-    recorder.write(2 * PART + LAG)
-    running = send_plainly(stub)
-    wait_until(lambda: [upload.offset for upload in stub.uploads] == [2 * PART])
-    recorder.appends = False
-    recorder.rewrite(PART, 1)
-    recorder.end()
-    running.wait().check()
-    assert [upload.sha256 for upload in stub.uploads] == [sha256(recorder.path)]
-
-
-def test_cancel_removes_what_was_sent_in_order(hive, send, recorder, program):
-    stub = hive(tus_extensions=WITHOUT_JOINING)
-    recorder.write_page()
-    recorder.write(2 * PART + LAG)
-    running = send(stub)
-    wait_until(lambda: saved(program) == [1, 2])
-    running.signal(signal.SIGINT)
-    assert running.wait().code == 130
-    program.run("cancel", only_record(program).document["id"], "--user", "uploader", env=PASSWORD).check()
-    assert stub.uploads == [] and list(program.state.glob("*.record")) == []
 
 
 def test_a_server_that_joins_nothing_gets_it_when_it_has_ended(hive, send, recorder):
@@ -222,19 +185,6 @@ def test_a_form_is_sent_when_it_has_ended(hive, send, recorder):
     recorder.end()
     running.wait().check()
     has(stub, recorder.path)
-
-
-def test_a_watcher_sends_what_is_made_to_gighive(hive, watch, rec, program):
-    stub = hive()
-    recorder = Recorder(rec / "a.wav")
-    watching = watch(stub, "--live", "--after", "remove")
-    recorder.write(3 * PART + LAG)
-    wait_until(lambda: parts(stub) == [PART] * 2)
-    recorder.rewrite(0, 44)
-    digest = sha256(recorder.path)
-    recorder.end()
-    watching.says("a.wav: removed after its delivery.")
-    assert [recording.sha256 for recording in stub.recordings] == [digest] and stub.uploads == []
 
 
 def test_the_server_is_told_the_first_name(hive, send, recorder):

@@ -1,42 +1,15 @@
 """Files that are missing: gone, or waiting for their drive. `prune` drops records of those that are gone."""
 
 import os
-import subprocess
 
 import pytest
 from broken_disk import BrokenDisk
-from program import root, wait_until
+from program import wait_until
 from records import only_record, records
-from test_full_disks import mount
 from uploads import PASSWORD, TUS, is_delivered, of_kind, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 DAY = 86_400
-
-
-class Stick:
-    """A file system that is mounted, pulled out and put back, with the same content and device."""
-
-    def __init__(self, content, place):
-        self._content, self.place = content, place
-
-    def insert(self):
-        subprocess.run(["mount", "--bind", self._content, self.place], check=True)
-
-    def remove(self):
-        subprocess.run(["umount", self.place], check=True)
-
-
-@pytest.fixture
-def stick(tmp_path):
-    content, place = tmp_path / "content", tmp_path / "stick"
-    content.mkdir(), place.mkdir()
-    mount(content, "size=32m")
-    stick = Stick(content, place)
-    stick.insert()
-    yield stick
-    for path in (place, content):
-        subprocess.run(["umount", path], capture_output=True)
 
 
 def file_states(program) -> list[str]:
@@ -70,17 +43,6 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     assert stub.requests == []
 
 
-def test_the_others_are_resumed(hive, program, recording):
-    stub = hive()
-    files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
-    for file in files:
-        stop(program, stub, file, at=AT)
-    files[1].unlink()
-    result = program.run("resume", "--all", env=PASSWORD).check()
-    assert "2 of 2 delivered." in result.out and "skipped: 1 whose file is gone." in result.out
-    assert is_delivered(stub, files[0], 2) and is_delivered(stub, files[2], 2)
-
-
 def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
@@ -105,24 +67,6 @@ def test_a_file_whose_directory_is_missing_waits_for_its_medium(hive, program, r
     result = program.run("resume", record.id, env=PASSWORD)
     assert result.code == 3 and "gig.mp4 is not available" in result.err and record.id in result.err, result
     (tmp_path / "away").rename(place)
-    program.run("resume", "--all", env=PASSWORD).check()
-    assert is_delivered(stub, file) and sent(stub) == SIZE - AT
-
-
-@root
-@pytest.mark.parametrize("name", ["", "2026-11-20"])
-def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recording, stick, name):
-    stub, place = hive(), stick.place / name
-    place.mkdir(exist_ok=True)
-    file = recording(SIZE, directory=place)
-    stop(program, stub, file, at=AT)
-    stick.remove()
-    assert stick.place.is_dir()
-    assert is_passed_over(program, "waiting for its drive")
-    assert program.run("list").out.splitlines()[0].endswith("  (waiting for its drive)")
-    assert file_states(program) == ["waiting"]
-    assert program.run("resume", only_record(program).id, env=PASSWORD).code == 3
-    stick.insert()
     program.run("resume", "--all", env=PASSWORD).check()
     assert is_delivered(stub, file) and sent(stub) == SIZE - AT
 
@@ -206,18 +150,6 @@ def test_the_record_of_a_delivered_file_that_is_gone_can_be_pruned(program, deli
     assert sorted(path.name for path in program.state.iterdir() if record.id in path.name) == []
 
 
-def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recording, tmp_path):
-    place = tmp_path / "share"
-    place.mkdir()
-    assert program.send(hive(), *TUS, recording(directory=place)).code == 0
-    age(program, 1000 * DAY)
-    place.rename(tmp_path / "away")
-    assert prune(program, "1d", 0)
-    (tmp_path / "away").rename(place)
-    (place / "gig.mp4").unlink()
-    assert prune(program, "1d", 1)
-
-
 def test_an_upload_that_another_process_works_on_is_not_pruned(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
@@ -242,8 +174,3 @@ def test_a_malformed_age_is_a_usage_error(run, age):
 @pytest.mark.parametrize("age", ["1ms", "30d", "9223372036854775807ms"])
 def test_ages_take_their_units(run, age):
     assert run("prune", age).check().out == "0 records dropped.\n"
-
-
-@pytest.mark.parametrize("arguments", [["1d", "--all"], ["1d", "5e1f0a77"], []])
-def test_pruning_chooses_by_age_alone(run, arguments):
-    assert run("prune", *arguments).code == 2

@@ -19,11 +19,11 @@ SOON = ["--connect-timeout", "1s"]
 def sent(run, hive, recording):
     """Sends to a name on a network with this server. The outcome, and the requests that the stub there got."""
 
-    def sent(server, *options, name=NAME, host="0.0.0.0", before=lambda: None, environment=lambda stub: None, **more):
+    def sent(server, *options, name=NAME, host="0.0.0.0", before=lambda: None, **more):
         def test():
             before()
             url = f"http://{name}:{server.stub.port}/x"
-            return run("send", recording(), "--multipart-url", url, "--verbose", *options, env=environment(server.stub))
+            return run("send", recording(), "--multipart-url", url, "--verbose", *options)
 
         result = on_lan(server, lambda: hive(user=None, host=host), test, **more)
         return result, server.stub.requests
@@ -101,13 +101,6 @@ def test_without_an_interface_nobody_is_asked(run, recording):
     assert "no network interface is up for multicast DNS" in result.err
 
 
-def test_a_name_that_nobody_answers_for_is_one_to_try_again(sent):
-    server = Server(lambda query: [])
-    result, _ = sent(server, *SOON, "--retry", "1", "--set", "retry-max-delay=1ms")
-    assert result.code == 4 and "Retrying" in result.err, result
-    assert sum("* asking for" in line for line in result.err.splitlines()) == 2
-
-
 # MARK: Beside the system's resolver
 
 
@@ -123,14 +116,6 @@ def test_the_network_comes_first(sent, tmp_path):
     result, requests = sent(Server(gives(THEIRS)), before=lambda: hosts(tmp_path / "hosts", f"192.168.77.9 {NAME}"))
     assert result.code == 0, result
     assert len(requests) == 1 and "192.168.77.9" not in result.err
-
-
-def test_a_proxy_can_have_such_a_name(sent):
-    """The stub is the proxy."""
-    result, requests = sent(
-        Server(gives(THEIRS)), name="192.0.2.1", environment=lambda stub: {"http_proxy": f"http://{NAME}:{stub.port}"})
-    assert result.code == 0, result
-    assert requests[0].target.startswith("http://192.0.2.1")
 
 
 # MARK: Time and signals

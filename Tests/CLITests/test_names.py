@@ -6,7 +6,6 @@ import pytest
 from certificates_forge import leaf
 from hivestub import Certificates
 from namespaces import alone, command, hosts, name_server
-from pages import answer
 from program import wait_until
 
 pytestmark = pytest.mark.native
@@ -81,26 +80,6 @@ def test_localhost_is_this_machine_whatever_etc_hosts_says(run, hive, recording,
     alone(test)
 
 
-@pytest.mark.parametrize("family, host", [("--ipv6", "::1"), ("--ipv4", "127.0.0.1")])
-def test_localhost_has_both_families(run, hive, recording, tmp_path, family, host):
-    def test():
-        hosts(tmp_path / "hosts")
-        stub = hive(user=None, host=host)
-        url = f"http://localhost:{stub.port}/x"
-        assert run("send", recording(), "--multipart-url", url).code == 0
-        assert run("send", recording(name="b.mp4"), "--multipart-url", url, family).code == 0
-        other = {"--ipv6": "--ipv4", "--ipv4": "--ipv6"}[family]
-        assert run("send", recording(name="c.mp4"), "--multipart-url", url, other).code == 4
-
-    alone(test)
-
-
-def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, recording, certificates):
-    stub = hive(user=None, tls=certificates)
-    url = f"https://localhost.:{stub.port}/x"
-    run("send", recording(), "--multipart-url", url, "--cacert", certificates.cacert).check()
-
-
 # MARK: Zones (RFC 6874)
 
 
@@ -134,21 +113,6 @@ def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording
     alone(test)
 
 
-def test_an_upload_by_tus_continues_in_its_zone(run, link_local, recording):
-    """The server's Location has none."""
-
-    def test():
-        stub = link_local("patch/close-after=30000@1", user=None)
-        url = f"http://[fe80::1%25lo]:{stub.port}/tus/"
-        run("send", recording(3_000_000), "--tus-url", url, retries=3).check()
-        assert all(request.header("Host") == f"[fe80::1]:{stub.port}" for request in stub.requests)
-        assert {request.method for request in stub.requests} >= {"POST", "PATCH"}
-        line, = run("list", "--json").events
-        assert line["destination"] == url
-
-    alone(test)
-
-
 def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, forge):
     shown = leaf(forge, names=("IP:fe80::1",))
     pair = Certificates(shown.leaf.path, shown.leaf.key, shown.cacert, "", "", "")
@@ -173,13 +137,6 @@ def test_a_zone_that_the_machine_does_not_have_is_named(run, recording):
 SOCKS = "socks5h://user:Pr0xy-planted-0004@127.0.0.1:9"
 
 
-@pytest.mark.parametrize(("name", "decides"), [("ALL_PROXY", {"no_proxy": "127.0.0.0/8"}), ("all_proxy", {"NO_PROXY": "*"})])
-def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(post, hive, recording, name, decides):
-    stub = hive(user=None)
-    post(stub, recording(), env={name: SOCKS, **decides}).check()
-    assert [request.target for request in stub.requests] == ["/upload"]
-
-
 def test_a_socks_proxy_does_not_matter_if_the_command_line_names_another_proxy(run, hive, recording):
     stub = hive(user=None)
     arguments = ["send", recording(), "--multipart-url", "http://192.0.2.1/upload"]
@@ -198,28 +155,3 @@ def test_a_socks_proxy_that_would_be_used_is_named_and_nothing_is_sent(run, hive
         assert "$" + name in result.out + result.err and "NO_PROXY" in result.out + result.err
         assert "planted" not in result.out + result.err
     assert stub.requests == []
-
-
-@pytest.mark.parametrize("scheme, login, words", [
-    ("http", "", ["requires a user name and a password (407)", "proxy-password-file"]),
-    ("https", "me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "netrc"]),
-])  # fmt: skip
-def test_a_proxy_that_refuses_a_password_differs_from_one_that_got_none(run, hive, recording, scheme, login, words):
-    proxy = hive(answer=answer("407 Proxy Authentication Required"))
-    environment = {f"{scheme}_proxy": proxy.url.replace("//", "//" + login)}
-    for destination in ("--multipart-url", "--tus-url"):
-        result = run("send", recording(), destination, f"{scheme}://192.0.2.1/x", env=environment)
-        assert result.code == 6, result
-        assert all(word in result.err for word in words) and "planted" not in result.err, result
-
-
-def test_a_redirect_that_would_need_a_socks_proxy_is_refused(run, hive, recording):
-    """Another scheme can have another proxy."""
-    other = hive(user=None)
-    stub = hive(f"http-redirect=307:http://127.0.0.1:{other.port}/x", user=None)
-    environment = {"ALL_PROXY": SOCKS, "no_proxy": f"127.0.0.1:{stub.port}"}
-    result = run("send", recording(), "--multipart-url", stub.url + "/upload", env=environment)
-    assert result.code == 2, result
-    assert "$ALL_PROXY" in result.err
-    assert other.requests == []
-    wait_until(lambda: stub.requests)

@@ -70,16 +70,6 @@ def test_recordings_are_delivered_if_the_output_is_not_read_and_its_loss_is_repo
     assert pipe.read() == ""
 
 
-def test_a_reader_who_comes_late_gets_every_result(hive, program, recording, full_pipe):
-    stub, pipe = hive(), full_pipe()
-    running = program.start_sending(stub, recording(), recording(name="b.mp4"), "--json", stdout=pipe.writing)
-    wait_until(lambda: len(stub.recordings) == 2)
-    out = pipe.read()
-    assert running.wait(SOON_SECONDS).code == 0
-    outcomes = [json.loads(line)["event"] for line in out.splitlines()]
-    assert outcomes.count("start") == outcomes.count("delivered") == 2
-
-
 def test_a_signal_ends_it_with_an_unread_output(hive, program, recording, full_pipe):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(stub, recording(8_000_000), "--json", stdout=pipe.writing)

@@ -1,7 +1,7 @@
 """Which recordings are sent over tus and which as a form, to servers with and without tus."""
 
 import pytest
-from uploads import TUS, is_delivered, kinds, of_kind
+from uploads import is_delivered, kinds
 
 SMALL, MIDDLE = 300_000, 5_000_000
 
@@ -34,18 +34,6 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert is_delivered(hive, file) and hive.recordings[0].via == "multipart"
     assert kinds(hive) == ["options", "multipart"]
     assert "no tus on this server" in result.err
-
-
-@pytest.mark.parametrize("way", ["--protocol", "--tus-url"])
-def test_a_server_without_tus_is_a_refusal_if_tus_is_demanded(hive, run, send, recording, way):
-    stub = hive(tus=False)
-    if way == "--protocol":
-        result = send(stub, recording(), *TUS)
-    else:
-        result = run("send", "--tus-url", stub.url + "/files/", recording())
-    assert result.code == 7, result
-    assert "404" in result.err
-    assert of_kind(stub, "multipart") == [] and stub.recordings == []
 
 
 def test_a_form_that_was_too_large_is_remembered(hive, send, recording, program):

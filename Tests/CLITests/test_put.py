@@ -1,10 +1,9 @@
-"""`--put-url` and `--put-url-file`: objects on any server that takes PUT. What its responses mean: Transcripts/put."""
+"""`--put-url`, `--put-url-file` and `--webdav`: objects on any server that takes PUT. What its responses mean: Transcripts/put, webdav."""
 
 import os
-import signal
 
 import pytest
-from program import private, wait_until
+from program import private
 from uploads import sha256
 from watching import write
 
@@ -41,23 +40,6 @@ def test_several_files_go_to_a_directory(hive, put, recording, tmp_path):
         recording(1000, name=f"{name}.wav", directory=tmp_path)
     assert put(stub, "-r", tmp_path, "--match", "*.wav").check()
     assert [target for target, _ in objects(stub)] == ["/bucket/a.wav", "/bucket/b.wav"]
-
-
-@pytest.mark.parametrize("url, options, message", [
-    ("/x", ["more.wav"], "several files need a URL that ends with a slash"),
-    ("/{name", [], "has a brace that is not part of a placeholder"),
-    ("/", ["--field", "a=b"], "--field works only with forms and tus"),
-    ("/", ["--protocol", "tus"], "--protocol conflicts with the destination"),
-    ("/", ["--tus-url", "http://h/"], "give one destination"),
-])
-def test_a_contradictory_command_line_is_a_usage_error(hive, put, recording, url, options, message):
-    result = put(hive(), recording(1000), *options, url=url)
-    assert result.code == 2 and message in result.err, result
-
-
-def test_the_host_is_the_same_for_all_files(run, recording):
-    result = run("send", recording(1000), "--put-url", "http://{stem}/x")
-    assert result.code == 2 and "the host must be the same" in result.err, result
 
 
 def test_a_name_cannot_lead_out_of_the_directory(hive, put, recording):
@@ -110,21 +92,6 @@ def test_other_users_may_not_read_it(run, recording, tmp_path):
     assert result.code == 2 and "other users" in result.err, result
 
 
-# MARK: Interruptions
-
-
-def test_an_upload_that_a_kill_interrupts_is_sent_again(hive, program, recording):
-    """It cannot be stored twice."""
-    stub = hive("other/slow-read=1000000@1")
-    file = recording(4_000_000, name="a.wav")
-    running = program.start("send", file, "--put-url", stub.url + "/bucket/")
-    wait_until(lambda: stub.requests and stub.requests[0].body_bytes > 100_000, what="a part")
-    running.signal(signal.SIGKILL)
-    running.wait(10)
-    assert program.run("resume", "--all").check()
-    assert objects(stub) == [("/bucket/a.wav", sha256(file))]
-
-
 # MARK: Unattended
 
 
@@ -144,3 +111,41 @@ def test_a_dry_run_says_where_a_file_would_go(hive, put, recording):
     stub = hive()
     result = put(stub, recording(1000, name="a.wav"), "--dry-run").check()
     assert f"would be sent to {stub.url}/bucket/a.wav (put, 1.0 kB)" in result.out and not stub.requests
+
+
+# MARK: WebDAV: a hidden name, a MOVE, and nothing replaced
+
+
+@pytest.fixture
+def send_dav(program, dav):
+    """`send` to a directory of the server."""
+    return lambda *arguments, url="/dav/", **options: program.run("send", "--webdav", dav.url + url, *arguments, **options)
+
+
+def test_a_recording_arrives_under_its_name(send_dav, dav, recording):
+    file = recording(100_000, name="a b+ü%.wav")
+    assert "a b+ü%.wav: delivered" in send_dav(file).check().out
+    assert dav.files == {"/dav/a%20b%2B%C3%BC%25.wav": file.read_bytes()}
+    assert dav.methods() == ["HEAD", "PUT", "MOVE", "HEAD"]
+    # It is known, and not sent again.
+    assert "already delivered" in send_dav(file).check().out and len(dav.requests) == 4
+
+
+def test_a_tree_of_directories_is_made(send_dav, dav, recording, tmp_path):
+    (tmp_path / "2026" / "may {1}").mkdir(parents=True)
+    for directory in ("2026", "2026/may {1}"):
+        recording(1000, name="a.wav", directory=tmp_path / directory)
+    send_dav("-r", tmp_path / "2026", "--match", "*.wav", url="/dav/new/").check()
+    assert sorted(dav.files) == ["/dav/new/a.wav", "/dav/new/may%20%7B1%7D/a.wav"]
+
+
+def test_without_a_record_nothing_is_sent(send_dav, dav, recording, tmp_path):
+    """Nobody would know the temporary name."""
+    (tmp_path / "file").write_text("")
+    result = send_dav(recording(1000), "--state-dir", tmp_path / "file")
+    assert result.code == 13 and not dav.requests, result
+
+
+def test_a_dry_run_says_where_a_file_would_go_by_webdav(send_dav, dav, recording):
+    result = send_dav(recording(1000, name="a.wav"), "--dry-run").check()
+    assert f"would be sent to {dav.url}/dav/a.wav (webdav, 1.0 kB)" in result.out and not dav.requests

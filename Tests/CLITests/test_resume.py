@@ -1,6 +1,6 @@
-"""An interrupted upload resumes at the server's offset, with the options it was started with."""
+"""An interrupted upload resumes at the server's offset, with the options and only with the file it was started with."""
 
-import datetime
+import os
 import re
 import shlex
 import signal
@@ -9,7 +9,7 @@ import time
 import pytest
 from program import private
 from records import only_record
-from uploads import PASSWORD, WAYS, go_on, is_delivered, kinds, of_kind, sent, sha256, stop
+from uploads import PASSWORD, TUS, WAYS, go_on, is_delivered, kinds, of_kind, rewrite, sent, sha256, stop
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -70,14 +70,6 @@ def test_the_options_are_those_that_it_was_begun_with_unless_others_are_given_no
     assert go_on(program, stub, file, "resume", "--event-date", "2026-03-01").code == 0
     (item,) = stub.recordings
     assert (item.label, item.org_name, item.event_type, item.event_date) == (given[1], given[3], given[5], "2026-03-01")
-
-
-def test_the_event_stays_that_of_the_day_on_which_it_was_begun(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT, env={"TZ": "XST+12"})
-    day = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=-12))).date().isoformat()
-    assert go_on(program, stub, file, "resume", env={**PASSWORD, "TZ": "XST-14"}).code == 0
-    assert stub.recordings[0].event_date == day
 
 
 TRANSIENT = [
@@ -149,14 +141,6 @@ def test_a_permission_is_kept_with_the_credentials_that_need_it(program, interru
     program.run("resume", "--all").check()
 
 
-def test_the_rate_of_the_record_can_be_lifted(program, interrupted, tmp_path):
-    """At the record's rate, it would take hours."""
-    stub, record = interrupted()
-    record.write(note=record.document["note"] + " limit-rate=100")
-    program.run("resume", "--all", "--limit-rate", "off", env=PASSWORD).check()
-    assert is_delivered(stub, tmp_path / "gig.mp4")
-
-
 def test_the_way_of_requests_is_kept(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, "--set", "method-override=yes", "--chunk-size", "2M", at=1_500_000, creation=0)
@@ -184,17 +168,45 @@ def test_a_password_from_the_environment_has_to_be_there_again(hive, program, re
     assert sent(stub) == SIZE - AT
 
 
-def test_other_credentials_replace_those_of_before(program, interrupted, tmp_path):
-    private(tmp_path / "bad", "wrong")
-    private(tmp_path / "good", "secret")
-    private(tmp_path / "netrc", "machine 127.0.0.1 login uploader password secret")
-    stub, record = interrupted()
-    record.write(note=record.document["note"].replace("user=uploader", f"user=somebody password-file={tmp_path}/bad"))
-    guest = program.run("resume", record.id, "--upload-token-file", "good")
-    assert guest.code == 6 and "tos_accepted" in guest.err, guest
-    stub._requests.clear()
-    # The stub does not take a bearer's token; what counts is that it was sent.
-    assert program.run("cancel", record.id, "--bearer-file", "good").code == 6
-    head = stub.requests[0].head.decode()
-    assert "Bearer secret" in head and "Basic" not in head
-    assert "cancelled." in program.run("cancel", record.id, "--netrc=netrc").check().out
+# The file.
+
+
+@pytest.mark.parametrize(("way", "change", "words"), [
+    ("resume", lambda file: os.truncate(file, SIZE + 1), [str(SIZE), str(SIZE + 1)]),
+    ("resume --all", lambda file: rewrite(file, SIZE - 7), ["last bytes differ"]),
+], ids=["longer", "its end"])
+def test_a_changed_recording_is_not_mixed_with_its_former_content(hive, program, recording, way, change, words):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    before = only_record(program)
+    change(file)
+    result = go_on(program, stub, file, way)
+    assert result.code == 3, result
+    for word in [*words, "gig.mp4", "To send the file as it is now, use gighive-upload send"]:
+        assert word in result.err, result
+    assert stub.requests == []
+    result = program.send(stub, *TUS, file).check()
+    for word in [*words, "gig.mp4", "has changed since its upload started"]:
+        assert word in result.err, result
+    assert result.err.count("warning:") == 1 and is_delivered(stub, file)
+    assert only_record(program).id == before.id and only_record(program).phase == "delivered"
+
+
+def test_a_change_without_other_traces_is_found_by_the_digest(hive, program, recording):
+    """In the middle, with the times put back. After a SIGKILL, nothing is known of what was sent, and the server tells at the end."""
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT, number=signal.SIGKILL)
+    rewrite(file, 500_000)
+    result = go_on(program, stub, file, "resume")
+    assert result.code == 10, result
+    assert result.out == ""
+    assert only_record(program).phase == "failed"
+
+
+def test_a_file_of_any_name_can_be_resumed_from_another_directory(hive, program, recording, tmp_path):
+    stub, file = hive(), recording(SIZE, b"-a b=c%2F%00 line\nend\r\xff.mp4")
+    stop(program, stub, "--", os.path.basename(os.fsencode(file)), at=AT, cwd=tmp_path)
+    assert go_on(program, stub, file, "resume", cwd="/").code == 0
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE - AT
+    assert only_record(program).source == os.fsencode(file)

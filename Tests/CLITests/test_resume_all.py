@@ -4,13 +4,11 @@ import base64
 import os
 import re
 import shlex
-import signal
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
-from hivestub.fault_arguments import Lock
 from program import private, wait_until
 from records import only_record, records
 from uploads import PASSWORD, begin, is_delivered, kinds, of_kind, sent, sha256, stop
@@ -38,12 +36,6 @@ def password(tmp_path):
     return ["--password-file", private(tmp_path / "password", "secret")]
 
 
-def in_order(program, *names):
-    """Gives the records this order, which is that of their seconds."""
-    for record in records(program):
-        record.write(created_at=1_700_000_000 + names.index(os.path.basename(record.source).decode().removesuffix(".mp4")))
-
-
 # What another process is working on.
 
 
@@ -64,29 +56,6 @@ def test_skipped_uploads_are_reported_unless_quiet(program, hive, recording):
     assert program.run("resume", "--all").check().err == ""
     assert only_record(program).file.read_bytes() == before and len(stub.requests) == count
     running.end()
-
-
-@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
-def test_an_upload_that_another_process_begins_meanwhile_is_skipped_too(hive, program, stopped, strict):
-    """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""
-    stub = hive()
-    stopped(stub, "a")
-    (second,) = stopped(stub, "b", options=["--set", "retry-max-delay=2s"])
-    in_order(program, "a", "b")
-    stub.set_faults("PATCH/slow-read=1.5e6")
-    running = program.start("resume", "--all", "-j2", "--json", *strict, env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "patch"))
-    stub.set_faults("PATCH/stall-after=1000")
-    upload = records(program)[1].id
-    other = program.start("resume", upload, env=PASSWORD)
-    wait_until(lambda: len(of_kind(stub, "patch")) == 2 and of_kind(stub, "patch")[1].body_bytes == 1000)
-    assert running.process.poll() is None
-    result = running.wait()
-    assert result.code == (11 if strict else 0), result
-    outcomes = {event["id"]: event["event"] for event in result.events if "exit_code" in event}
-    assert outcomes[upload] == ("failed" if strict else "skipped") and len(outcomes) == 2
-    assert (upload in result.err) == bool(strict)
-    assert other.process.poll() is None and not [item for item in stub.recordings if item.sha256 == sha256(second)]
 
 
 def cron(program):
@@ -213,32 +182,3 @@ def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tm
     for stub, word in zip(stubs, words):
         expected = "Basic " + base64.b64encode(f"uploader:{word}".encode()).decode()
         assert {request.header("Authorization") for request in of_kind(stub, "patch")} == {expected}
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_failure_that_needs_a_person_gives_the_exit_code(hive, program, stopped, jobs):
-    """Whatever fails first: the server has locked the first, and the file of the second has changed."""
-    stub = hive()
-    files = stopped(stub, *"abcd")
-    in_order(program, *"abcd")
-    stub.uploads[0].lock.linger(3600, Lock(3600))
-    files[1].write_bytes(b"another one")
-    result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
-    assert result.code == 3, result
-    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
-    assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
-    failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]
-    assert failed == ([11, 3] if jobs == 1 else [3, 11])
-
-
-def test_a_signal_ends_all_and_each_is_reported(hive, program, stopped):
-    stub = hive()
-    stopped(stub, *"abcd")
-    stub.set_faults("PATCH/stall-after=1000")
-    running = program.start("resume", "--all", "-j2", "--json", env=PASSWORD)
-    wait_until(lambda: sum(request.body_bytes == 1000 for request in of_kind(stub, "patch")) == 2)
-    running.signal(signal.SIGTERM)
-    result = running.wait(10)
-    assert result.code == 143
-    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [143] * 4
-    assert len(of_kind(stub, "patch")) == 2 and [record.phase for record in records(program)] == ["pending"] * 4

@@ -1,9 +1,8 @@
 """Several interrupted uploads, several processes, and typing mistakes."""
 
-from program import private, wait_until
+from program import private
 from records import only_record, records
-from test_resume_all import in_order
-from uploads import PASSWORD, WAYS, begin, go_on, is_delivered, of_kind, sent, sha256, stop
+from uploads import PASSWORD, WAYS, begin, go_on, is_delivered, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -20,21 +19,6 @@ def test_two_processes_never_work_on_one_upload(hive, program, recording):
     running.end()
     assert go_on(program, stub, file, "send").code == 0
     assert is_delivered(stub, file)
-
-
-def test_an_upload_that_another_process_has_delivered_meanwhile_is_not_sent_again(hive, program, recording):
-    """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
-    stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
-    stop(program, stub, first, at=AT)
-    stop(program, stub, second, at=AT)
-    in_order(program, "a", "b")
-    stub.set_faults("PATCH/slow-read=1.5e6@1")
-    slow = program.start("resume", "--all", env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "patch"))
-    program.run("resume", "--all", env=PASSWORD).check()
-    assert slow.wait().code == 0
-    assert sent(stub) == 2 * (SIZE - AT)
-    assert {recording.sha256 for recording in stub.recordings} == {sha256(first), sha256(second)}
 
 
 def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, recording, tmp_path):

@@ -66,25 +66,12 @@ def test_a_kill_costs_only_the_part_in_flight(s3, put, killed, file, number):
     assert s3.count("PUT") == 4 - number + 1
 
 
-def test_a_recording_that_was_touched_is_read_before_it_goes_on(s3, put, killed, file):
-    killed(is_part(3), "--after", "remove", "--trust-server")
-    put("--after", "remove", "--trust-server").check()
-    assert s3.count("PUT") == 2 and not file.exists() and len(s3.objects["/bucket/a.wav"][0]) == SIZE
-
-
 def test_a_recording_that_is_renamed_and_sent_needs_its_former_upload_no_more(s3, program, killed, file):
     killed(is_part(3))
     renamed = file.rename(file.with_name("b.wav"))
     program.run("send", renamed, "--s3", "s3://bucket/", "--s3-endpoint", s3.url, "--after", "remove", "--trust-server",
                 env=ENVIRONMENT).check()
     assert not renamed.exists() and len(s3.objects["/bucket/b.wav"][0]) == SIZE
-
-
-def test_a_recording_that_was_exchanged_is_sent_anew(s3, put, killed, file):
-    killed(is_part(3))
-    write(file, 2 * PART + 7)
-    put().check()
-    assert arrived(s3, file) and s3.count("DELETE") == 1
 
 
 def test_a_kill_during_the_join_repeats_nothing(s3, put, killed, file):
@@ -99,13 +86,6 @@ def test_cancel_says_that_the_parts_may_have_been_joined(s3, program, killed):
     wait_until(lambda: s3.objects)
     identity = program.run("list").check().out.split()[0]
     assert "may have stored it" in program.run("cancel", identity, env=ENVIRONMENT).check().err
-
-
-def test_cancel_drops_the_parts(s3, program, killed):
-    killed(is_part(3))
-    identity = program.run("list").check().out.split()[0]
-    assert not program.run("cancel", identity, env=ENVIRONMENT).check().err
-    assert not s3.uploads and not s3.objects and "uploadId" not in program.run("list", "--json").out
 
 
 def test_doctor_names_parts_that_nothing_continues(s3, program, killed, file):

@@ -68,14 +68,6 @@ def test_a_delete_token_is_hidden_wherever_its_response_repeats_it(told):
     assert "Delete it with (secret)" in result.err and token not in result.out + result.err, result
 
 
-@pytest.mark.parametrize("name", [name for name in HARD if name != "a tab and a control character"])
-def test_a_message_in_json_hides_it_too(told, name):
-    """Its escapes are read before it is looked for."""
-    for text in (HARD[name].decode("utf-8", "replace"), HARD[name].decode("latin-1")):
-        result = told(HARD[name], b"", json.dumps({"error": "no", "message": f"no  entry for {text} here"}).encode())
-        assert "no entry for (secret) here" in result.err, result
-
-
 @pytest.mark.parametrize("echo", [BEARER, urllib.parse.quote(BEARER, safe="").replace(".", "%2e"), f"Wed, {BEARER}"])
 def test_an_expiry_date_that_repeats_a_secret_is_neither_stored_nor_listed(program, hive, recording, secrets, tmp_path, echo):
     def answer(request):

@@ -62,15 +62,6 @@ def test_from_ready_to_stopping(hive, watch, rec, manager):
     messages_until(listener, "STOPPING=1")
 
 
-def test_the_status_says_what_waits(hive, watch, recording, rec, manager):
-    listener, name = manager
-    watch(hive("status=401"), env={"NOTIFY_SOCKET": name})
-    messages_until(listener, "READY=1")
-    recording(50_000, "one.wav", directory=rec)
-    last = messages_until(listener, "paused")[-1]
-    assert last.startswith("STATUS=1 waiting (50.0 kB); http://127.0.0.1:"), last
-
-
 def test_a_reload_is_reported_to_the_service_manager(hive, watch, rec, manager):
     listener, name = manager
     watching = watch(hive(), env={"NOTIFY_SOCKET": name})
@@ -92,21 +83,14 @@ def test_the_watchdog_gets_signs_of_life(hive, watch, rec, manager):
         messages_until(listener, "WATCHDOG=1")
 
 
-def test_a_service_manager_that_does_not_read_holds_nothing_up(hive, watch, recording, rec, manager):
-    listener, name = manager
+@pytest.mark.parametrize("name", [None, "/nowhere/notify", "relative", "/" + "x" * 200])
+def test_a_service_manager_that_does_not_read_or_is_not_there_holds_nothing_up(hive, watch, recording, rec, manager, name):
+    _, unread = manager
     stub = hive()
-    watching = watch(stub, env={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "2000"})
+    watching = watch(stub, env={"NOTIFY_SOCKET": name or unread, "WATCHDOG_USEC": "2000"})
     recording(50_000, "one.wav", directory=rec)
     wait_until(lambda: len(stub.recordings) == 1, 30)
     assert watching.stop() == 0
-
-
-@pytest.mark.parametrize("name", ["/nowhere/notify", "relative", "/" + "x" * 200])
-def test_a_socket_that_is_not_there_is_ignored(hive, watch, recording, rec, name):
-    stub = hive()
-    watch(stub, env={"NOTIFY_SOCKET": name})
-    recording(50_000, "one.wav", directory=rec)
-    wait_until(lambda: len(stub.recordings) == 1, 30)
 
 
 # MARK: The journal
@@ -153,14 +137,3 @@ def test_a_watcher_that_was_killed_is_not_watching(hive, program, watch, rec):
     assert status(program) == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
     watch(hive())
     assert wait_for_status(program)["watching"] is True
-
-
-def test_each_state_directory_has_its_own_watcher(hive, program, watch, rec, tmp_path):
-    other = tmp_path / "other tree"
-    other.mkdir()
-    watch(hive())
-    watch(hive(), "--state-dir", tmp_path / "other state", directory=other)
-    first = wait_for_status(program)
-    second = wait_for_status(program, options=["--state-dir", tmp_path / "other state"])
-    assert first["groups"][0]["directories"][0]["directory"] == str(rec)
-    assert second["groups"][0]["directories"][0]["directory"] == str(other)

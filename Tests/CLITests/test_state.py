@@ -2,11 +2,11 @@
 
 import os
 import stat
-import subprocess
 
 import pytest
+from program import strace
 from records import read_record, records
-from uploads import PASSWORD, TUS, is_delivered, stop
+from uploads import TUS
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -45,19 +45,6 @@ def test_nobody_else_can_read_them(hive, program, recording):
     assert modes[0] == 0o700 and set(modes[1:]) == {0o600}
 
 
-def test_a_fifo_in_the_place_of_a_lock_hangs_nothing(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    lock = program.state / "directory.lock"
-    lock.unlink()
-    os.mkfifo(lock)
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 13 and "directory.lock is not a regular file" in result.err, result
-    lock.unlink()
-    assert program.send(stub, *TUS, file).code == 0
-    assert is_delivered(stub, file)
-
-
 @pytest.mark.native
 def test_a_small_form_to_a_plain_endpoint_costs_two_syncs(hive, program, tmp_path):
     """Before its last byte, and after its delivery. One more makes the names for 32 of them, and one is for the state directory's own name."""
@@ -65,9 +52,8 @@ def test_a_small_form_to_a_plain_endpoint_costs_two_syncs(hive, program, tmp_pat
     photos.mkdir()
     for number in range(40):
         (photos / f"{number}.jpg").write_bytes(os.urandom(1000))
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync"]
-    command = [*trace, *program.command, "send", "-r", photos, "--multipart-url", hive().url + "/upload", "--progress=none"]
-    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and {record.phase for record in records(program)} == {"delivered"}, done
+    trace = strace("-e", "trace=fsync,fdatasync,sync_file_range,syncfs,sync", log=log)
+    program.run("send", "-r", photos, "--multipart-url", hive().url + "/upload", under=trace).check()
+    assert {record.phase for record in records(program)} == {"delivered"}
     calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]
     assert len(calls) in (2 * 40 + 2, 2 * 40 + 3) and all(" fsync(" in line for line in calls), calls

@@ -207,19 +207,6 @@ def test_a_process_that_cannot_become_the_owner_opens_nothing(board):
     assert requests == [] and left == []
 
 
-def test_recordings_of_others_are_removed_as_by_the_service(board):
-    """Only with CAP_LEASE can be told that nobody has them open."""
-
-    def test(board):
-        board.serve()
-        os.chown("/srv/recordings", USER, GROUP)
-        file = board.recording("a.wav", owner=48999)
-        board.run("send", file, "--label", "L", "--after", "remove").check()
-        return file.exists()
-
-    assert board(test) is False
-
-
 def test_a_watcher_works_as_the_owner_too_and_cannot_pass_the_password_on(board):
     def test(board):
         refused = board.run("watch")
@@ -250,7 +237,7 @@ def test_a_watcher_works_as_the_owner_too_and_cannot_pass_the_password_on(board)
         ("/run/user/48123/credentials/uploads@venue.service", "systemctl --user restart uploads@venue"),
     ],
 )
-def test_after_a_refused_password_the_log_and_the_status_name_the_restart(board, directory, restart):
+def test_after_a_refused_password_the_log_names_the_restart(board, directory, restart):
     """systemd's copy of the password does not change before."""
     hint = f"After a correction, run {restart}: systemd passes secrets on only when the service starts."
 
@@ -263,20 +250,12 @@ def test_after_a_refused_password_the_log_and_the_status_name_the_restart(board,
         with open(log, "wb") as stream:
             running = board.start_service("watch", directory=directory, stdout=stream, stderr=stream)
         wait_until(lambda: hint in log.read_text() or running.process.poll() is not None, 30, what="the hint in the log")
-        text = log.read_text()
-
-        def shown():
-            text = " ".join(board.run("status").out.split())
-            return text if "PAUSED" in text else None
-
-        status = wait_until(shown, 30, what="the pause in the status", longest_pause=0.25)
         running.signal(signal.SIGTERM)
         running.wait()
-        return text, status
+        return log.read_text()
 
-    text, shown = board(test)
+    text = board(test)
     assert hint in text and "when a credentials file changes" not in text
-    assert hint in shown
 
 
 def test_an_additional_service_has_a_password_of_its_own(board):

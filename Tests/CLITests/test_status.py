@@ -83,20 +83,6 @@ def test_a_watchers_status_is_shown(program, watcher):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_status_can_be_in_another_directory(program, watcher, tmp_path):
-    watcher(shown(), tmp_path / "status.json")
-    assert program.run("status", "--json").outcome["groups"] == [GROUP]
-
-
-def test_a_dead_watchers_status_is_not_shown(program, watcher):
-    path = watcher(shown())
-    with open(program.state / "watch/lock", "rb"):
-        pass  # Closing any descriptor of the file releases the lock, as the end of the process does.
-    assert path.exists()
-    result = program.run("status", "--json")
-    assert result.code == 3 and result.outcome == {"watching": False, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
-
-
 def test_a_watcher_that_has_just_started_has_no_status(program, watcher):
     watcher()
     assert program.run("status", "--json").check().outcome == {"watching": True, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
@@ -117,12 +103,6 @@ def test_a_damaged_status_is_none(program, watcher, text):
 def test_a_status_that_is_no_file_is_none(program, watcher):
     os.mkfifo(watcher())
     assert program.run("status", "--json").check().outcome["watching"] is True
-
-
-def test_asking_does_not_disturb_the_watcher(program, watcher):
-    watcher(shown())
-    asking = [program.start("status", "--json") for _ in range(8)]
-    assert {one.wait().outcome["watching"] for one in asking} == {True}
 
 
 def test_a_state_directory_that_cannot_be_used_is_an_error(program, tmp_path):

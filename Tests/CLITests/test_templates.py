@@ -4,9 +4,9 @@ import calendar
 import datetime
 import json
 import os
-import subprocess
 
 import pytest
+from program import strace
 from records import only_record
 from test_batches import rec, sent  # noqa: F401
 from uploads import PASSWORD, of_kind, stop
@@ -93,11 +93,9 @@ def test_a_file_that_cannot_be_examined_for_a_moment_is_not_sent_without_its_des
     stub, root = hive(user=None), rec("a.wav", "b.wav")
     (root / "a.wav.upload").write_text("label = Encore\n")
     arguments = ["send", "-r", str(root), "--server", stub.url, "--label", "{stem}"]
-    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", root / "a.wav"]
-    fault = ["-e", "inject=stat,newfstatat,statx:error=EIO:when=1"]
-    command = [*trace, *fault, *program.command, *arguments]
-    ended = subprocess.run(command, env=program.environment({}), capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 3 and "a.wav cannot be read: Input/output error" in ended.stderr, ended.stderr
+    fault = strace("-P", root / "a.wav", "-e", "inject=stat,newfstatat,statx:error=EIO:when=1")
+    ended = program.run(*arguments, under=fault)
+    assert ended.code == 3 and "a.wav cannot be read: Input/output error" in ended.err, ended
     assert [fields["label"] for fields in forms(stub)] == ["b"]
     program.run(*arguments).check()
     assert [fields["label"] for fields in forms(stub)] == ["b", "Encore"]

@@ -1,7 +1,6 @@
 """Output for people: results on stdout, progress and errors on stderr, and no terminal control sequences from outside."""
 
 import json
-import os
 import re
 import subprocess
 
@@ -72,15 +71,6 @@ def test_arguments_are_shown_without_control_sequences(run, recording):
         result = run(*arguments)
         assert result.code == 2
         assert is_harmless(result.err), result
-
-
-def test_a_standard_error_that_nobody_reads_ends_no_upload(hive, program, recording):
-    stub = hive("slow-read=10e6")
-    reading, writing = os.pipe()
-    os.close(reading)
-    program.start_sending(stub, recording(2_000_000), "-v", stderr=writing).wait().check()
-    os.close(writing)
-    assert stub.wait_for(1)[0].status == 201
 
 
 def test_closed_standard_streams_do_not_end_up_in_the_upload(hive, program, recording):

@@ -1,6 +1,5 @@
 """Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
-
 import pytest
 from records import records
 from uploads import PASSWORD

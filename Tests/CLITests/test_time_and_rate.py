@@ -1,10 +1,10 @@
-"""Limits set by the user: the time of a whole upload, and its rate."""
+"""Limits set by the user: the time of a whole upload, and its rate, which uploads at the same time share."""
 
 import datetime
 import time
 
 import pytest
-from uploads import TUS, is_delivered
+from uploads import TUS, is_delivered, sha256
 
 SIZE = 4_000_000
 
@@ -60,3 +60,12 @@ def test_nothing_is_sent_in_a_pause(hive, send, recording):
         stub, recording(), "--limit-rate", "12:00,pause 13:00,off", "--max-time", "700ms", "--verbose", env=half_past_twelve())
     assert result.code == 4 and "--max-time" in result.err and "pausing" in result.err, result
     assert stub.requests == []
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_no_upload_pauses_until_the_server_gives_it_up(hive, send, recording, way):
+    """A server that ends a request in which nothing comes for a second, at 250 kB a second for each."""
+    stub, files = hive("idle-limit=1"), [recording(1_200_000, f"{number}.mp4") for number in range(4)]
+    send(stub, *files, "--protocol", way, "-j", 4, "--limit-rate", "1M", "--json", retries=0).check()
+    assert {item.sha256 for item in stub.recordings} == set(map(sha256, files))
+    assert [request.ending for request in stub.requests if request.ending == "idle-limit"] == []

@@ -136,15 +136,6 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
     assert re.fullmatch(rf"gighive-upload: TLS with localhost failed: the server says: {words}\. {advice}\n", result.err), result
 
 
-def test_an_upload_by_tus_ends_alike_and_is_not_begun(serve, run, recording):
-    server = serve()
-    result = run(
-        "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--set", "retry-max-delay=10ms",
-        retries=None)
-    assert result.code == 5, result
-    assert len(server.connections) == 1
-
-
 # MARK: Behind the request's head
 
 

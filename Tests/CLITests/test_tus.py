@@ -39,16 +39,6 @@ def test_it_is_not_called_verified_without_a_confirmation(hive, plain, recording
 # Requests.
 
 
-def test_every_request_has_the_credentials_and_all_but_options_the_version(hive, upload, recording):
-    stub = hive("PATCH/close-after=1000000@1")
-    assert upload(stub, recording(MIDDLE), retries=1).code == 0
-    assert kinds(stub) == ["options", "create", "patch", "head", "patch", "finalize"]
-    for request in stub.requests:
-        wanted = "1.0.0" if request.kind in ("create", "patch", "head") else ""
-        assert request.header("Tus-Resumable") == wanted, request.head
-        assert request.header("Transfer-Encoding") == "" and request.header("Authorization").startswith("Basic ")
-
-
 def test_the_form_goes_along_with_the_upload_and_again_at_its_end(hive, upload, recording):
     stub = hive()
     form = {"event_date": "2026-02-28", "org_name": "Die Löwen", "event_type": "wedding", "label": "🎸, first",
@@ -99,28 +89,6 @@ def test_an_address_at_another_host_gets_the_recording_and_no_credentials(hive, 
 
 
 # Wrong answers.
-
-
-@pytest.mark.parametrize("order", ["create/garbage", "finalize/garbage"])
-def test_an_answer_that_breaks_the_rules_is_a_server_failure(hive, upload, recording, order):
-    stub = hive(order)
-    result = upload(stub, recording(MIDDLE), retries=1, seconds=20)
-    assert result.code == 9, result
-    assert result.out == ""
-
-
-def test_bytes_after_a_response_that_has_no_content_cost_a_connection_at_most(any_hive, upload, recording):
-    hive, file = any_hive("patch/stray=20", "PATCH/close-after=1000000@1"), recording(LARGE)
-    upload(hive, file, "--set", "retry-max-delay=10ms", retries=1).check()
-    assert is_delivered(hive, file)
-    assert sent(hive) <= LARGE + CREATION
-
-
-def test_garbage_after_a_patch_may_belong_to_the_previous_response(hive, upload, recording):
-    """On a connection that was used before. The server is asked for its offset on another one."""
-    stub, file = hive("patch/garbage"), recording(MIDDLE)
-    assert upload(stub, file, retries=1, seconds=20).code == 0
-    assert is_delivered(stub, file)
 
 
 def test_an_upload_at_another_server_goes_on_at_the_endpoint_and_says_so(hive, upload, recording):

@@ -152,6 +152,31 @@ def test_a_bad_url_is_refused(wrong, url):
     assert "--multipart-url" in wrong(base=["--multipart-url", url])
 
 
+CONTRADICTIONS = [
+    (["--put-url", "http://h/x", "b.mp4"], "several files need a URL that ends with a slash"),
+    (["--put-url", "http://h/{name"], "has a brace that is not part of a placeholder"),
+    (["--put-url", "http://{stem}/x"], "the host must be the same"),
+    (["--put-url", "http://h/", "--field", "a=b"], "--field works only with forms and tus"),
+    (["--put-url", "http://h/", "--protocol", "tus"], "--protocol conflicts with the destination"),
+    (["--put-url", "http://h/", "--tus-url", "http://h/"], "give one destination"),
+    (["--put-url", "http://h/a", "--settle", "1s"], "--settle needs --live."),
+    (["--webdav", "http://h/dav/?x=1"], "a WebDAV URL has no query"),
+    (["--webdav", "http://h/dav/a", "b.mp4"], "several files need a URL that ends with a slash"),
+    (["--upload-url", "http://h/1", "b.mp4"], "an upload is for one file"),
+    (["--upload-url", "http://h/1", "-r"], "an upload is for one file"),
+    (["--upload-url", "http://h/1", "--field", "a=b"], "was described when the upload was created"),
+    *((["--tus-url", "http://h/", "--trust-origin", url], "--trust-origin") for url in ("http://h/", "https://h/files/", "https://h/?a=b", "h")),
+    (["--tus-url", "http://h/", "--field", "ä=c"], "--field: use NAME=VALUE; for tus, NAME is ASCII"),
+    (["--server", "http://h", "--label", "L", "--s3-profile", "band"], "--s3-credentials and --s3-profile need --s3"),
+    (["--server", "http://h", "--label", "L", "--overwrite"], "--overwrite needs --s3"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", CONTRADICTIONS)
+def test_what_a_destination_cannot_have_is_named(wrong, arguments, message):
+    assert message in wrong(base=arguments)
+
+
 @pytest.mark.parametrize("size", ["1000000", "1000k", "1MB", "1Mi", "1GiB", "1T"])
 def test_sizes_take_their_units(post, stub, recording, size):
     assert post(stub, recording(1000), "--set", f"max-size={size}").code == 0
@@ -178,6 +203,8 @@ BAD_VALUES = {
     "--set=shared-secrets": ["", "1"],
     "--set": ["", "stall-timeout", "=1s", "stall-timeuot=1s", "recursive=yes"],
     "--set=day-starts": ["6:00", "24:00"],
+    "--set=congestion": ["", "sixteen-letters-"],
+    "--after": ["", "delete", "move", "move=", "Remove"],
     "--event-date": ["yesterday", "2026-02-30"],
     "--event-type": ["concert", "b\x1band"],
     "--field": ["novalue", "=x", ""],
@@ -186,6 +213,7 @@ BAD_VALUES = {
     "--set=pin": ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44],
 }
 EXPLANATIONS = {
+    "--after": "keep, remove or move=DIR",
     "--jobs": "1 to 16",
     "--event-date": "YYYY-MM-DD",
     "--event-type": "band or wedding",

@@ -1,9 +1,6 @@
 """`version`: one line; with --verbose also the libraries, and what the static binary was built from."""
 
-import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,25 +34,3 @@ def test_verbose_names_the_libraries(run, arguments):
 @pytest.mark.parametrize("argument", ["--quiet", "x.mp4", ""])
 def test_other_arguments_are_refused(run, argument):
     assert run("version", argument).code == 2
-
-
-def test_the_spdx_document_names_the_binary_and_all_it_was_built_from(run, program, tmp_path):
-    versions = run("version", "--verbose").out.splitlines()
-    commits = [line for line in versions if line.startswith("commit ")]
-    if not commits:
-        pytest.skip("only static binaries say what they were built from")
-    components = versions[versions.index(commits[0]) :]
-    (tmp_path / "components").write_text("\n".join(components) + "\n")
-    written = subprocess.run(
-        [TOP / "Sources/Packaging/sbom", program.path, tmp_path / "components"],
-        capture_output=True, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
-    ).stdout
-    document = json.loads(written)
-    digest = subprocess.run(["sha256sum", program.path], capture_output=True, text=True, check=True).stdout.split()[0]
-    binary, *libraries = document["packages"]
-    assert binary["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
-    assert document["creationInfo"]["created"] == "2023-11-14T22:13:20Z"
-    assert versions[0].split()[-1] == binary["versionInfo"]
-    assert [binary["sourceInfo"].removeprefix("built from ")] + [f"{p['name']} {p['versionInfo']}" for p in libraries] == components
-    linked = [r["relatedSpdxElement"] for r in document["relationships"] if r["relationshipType"] == "STATIC_LINK"]
-    assert linked == [package["SPDXID"] for package in libraries]

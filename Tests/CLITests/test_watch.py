@@ -1,6 +1,7 @@
 """`watch`: what it takes and when, and that each recording arrives once."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -8,9 +9,8 @@ import time
 import page_cache
 import pytest
 from broken_disk import BrokenDisk
-from program import private, wait_until
+from program import private, strace, wait_until
 from test_full_disks import mount
-from uploads import rewrite, sha256
 from watching import got, has, times_sent, write
 
 
@@ -53,26 +53,6 @@ def test_a_recording_that_is_moved_or_linked_into_place_is_delivered(hive, watch
     assert watching.stop() == 0
 
 
-def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, rec, program):
-    """A camera that writes its card again, and an editor that puts the time back. The server knows no checksum."""
-    stub = hive(user=None)
-    file = write(rec / "a.wav", 1_000_000)
-    watching = watch(None, "--multipart-url", stub.url + "/upload")
-    written = lambda: {record.stat().st_mtime_ns for record in program.state.glob("*.delivered")}
-    wait_until(written, what="the delivery")
-    for _ in range(2):
-        before = written()
-        copy = rec / "copy.tmp"
-        copy.write_bytes(file.read_bytes())
-        copy.rename(file)
-        wait_until(lambda: written() != before, what="the comparison")
-    assert times_sent(stub) == 1
-    rewrite(file, 500_000)
-    wait_until(lambda: times_sent(stub) == 2 and stub.requests[-1].file.sha256 == sha256(file), what="the other content")
-    assert "its content is another one now" in watching.log
-    watching.stop()
-
-
 def test_unfinished_empty_and_other_files_are_not_taken(hive, watch, rec):
     stub = hive()
     others = [rec / name for name in ("other.wav.part", "a.txt", "empty.wav")]
@@ -107,39 +87,6 @@ def test_patterns_sizes_and_the_order(hive, watch, rec):
     watching.idle()
     watching.stop()
     assert "".join(got(stub)) == "cab"
-
-
-def test_a_file_that_is_open_for_writing_is_not_taken(hive, watch, rec):
-    stub = hive()
-    watching = watch(stub)
-    watching.says("watching")
-    with open(rec / "live.wav", "wb", buffering=0) as live:
-        live.write(b"first half")
-        other = write(rec / "other.wav")
-        has(stub, other)
-        # It has been looked at several times by now.
-        others = [write(rec / f"other{number}.wav") for number in range(3)]
-        has(stub, other, *others)
-        assert times_sent(stub) == 4
-        live.write(b", second half")
-    has(stub, other, *others, rec / "live.wav")
-    watching.stop()
-    assert times_sent(stub) == 5
-
-
-def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
-    stub = hive()
-    file = write(rec / "a.wav")
-    watching = watch(stub)
-    has(stub, file)
-    watching.idle()
-    file.chmod(0o640)
-    file.rename(rec / "b.wav")
-    last = write(rec / "c.wav")
-    has(stub, rec / "b.wav", last)
-    watching.idle()
-    watching.stop()
-    assert times_sent(stub) == 2
 
 
 def test_existing_skip(hive, watch, rec, run):
@@ -189,20 +136,6 @@ def test_existing_skip_applies_to_each_directory_from_its_own_first_start(hive, 
     again.idle()
     again.stop()
     assert times_sent(stub) == 1
-
-
-def test_a_sidecar_file_describes_its_recording(hive, watch, rec):
-    stub = hive()
-    (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")
-    file = write(rec / "a.wav")
-    watching = watch(stub)
-    watching.says("a.wav: a.wav.upload:2: unknown option \"nonsense\".")
-    watching.says("set aside")
-    assert stub.recordings == []
-    (rec / "a.wav.upload").write_text("label = Encore\n")
-    has(stub, file)
-    watching.stop()
-    assert got(stub) == ["Encore"]
 
 
 def test_dry_run(run, hive, watch, rec, program):
@@ -298,11 +231,9 @@ def test_the_next_card_may_have_the_same_device_number(hive, watch, rec):
 @pytest.mark.native
 def test_a_signal_during_the_start_ends_it_in_order(program, rec, tmp_path):
     config = private(tmp_path / "watch.conf", "server = http://127.0.0.1:9\nuser = uploader\nlabel = x\n")
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", config, "-e", "inject=openat:signal=TERM:when=1", *program.command]
-    ended = subprocess.run(
-        [*command, "watch", "rec", "--config", config], env=program.environment({"GIGHIVE_PASSWORD": "secret"}),
-        cwd=program.directory, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 0 and "stopped." in ended.stderr, ended
+    trace = strace("-P", config, "-e", "inject=openat:signal=TERM:when=1")
+    ended = program.run("watch", "rec", "--config", config, env={"GIGHIVE_PASSWORD": "secret"}, under=trace)
+    assert ended.code == 0 and "stopped." in ended.err, ended
 
 
 def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
@@ -319,21 +250,47 @@ def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
         assert peak <= 2560, f"{peak} KiB"
 
 
-@pytest.mark.long
-def test_an_idle_watcher_sleeps_and_writes_nothing(hive, watch, rec, tmp_path):
-    stub, runtime = hive(), tmp_path / "runtime"
-    runtime.mkdir()
-    file = write(rec / "a.wav")
-    watching = watch(stub, env={"RUNTIME_DIRECTORY": str(runtime)})
-    has(stub, file)
+# Changes that are noticed at once, not with the next scan after five minutes.
+
+
+def test_a_recording_that_becomes_readable_is_delivered_and_an_unreadable_one_is_logged_once(hive, watch, nobody):
+    home, settings = nobody
+    rec = home / "rec"
+    files = [write(rec / "file.wav"), write(rec / "hidden" / "a.wav"), write(rec / "barred" / "b.wav"), write(rec / "never" / "c.wav")]
+    for place in (rec, *rec.rglob("*")):
+        os.chown(place, settings["user"], settings["group"])
+    closed = {files[0]: 0, rec / "hidden": 0, rec / "barred": 0o600, rec / "never": 0}
+    for place, mode in closed.items():
+        place.chmod(mode)
+    stub = hive()
+    watching = watch(stub, directory=rec, **settings)
+    watching.says("set aside")
+    for place in (rec / "hidden", rec / "barred", rec / "never"):
+        watching.says(f"{place} cannot be read: Permission denied.")
+    for number in range(3):
+        os.kill(watching.pid, signal.SIGHUP)
+        files.append(write(rec / f"later{number}.wav"))
+        os.chown(files[-1], settings["user"], settings["group"])
+        wait_until(lambda: f"later{number}" in got(stub), 30, what="a delivery after the scan")
+    for place in list(closed)[:3]:
+        place.chmod(0o755)
+    has(stub, *(file for file in files if file.parent.name != "never"), seconds=60)
+    assert watching.stop() == 0
+    assert watching.log.count("was not scanned completely") == 3, watching.log
+
+
+def test_a_directory_that_is_made_again_is_watched(hive, watch, rec):
+    stub = hive()
+    watching = watch(stub)
+    write(rec / "first.wav")
+    wait_until(lambda: stub.recordings, 30, what="a recording")
     watching.idle()
-
-    def activity():
-        switches = open(f"/proc/{watching.pid}/status").read().partition("\nvoluntary_ctxt_switches:")[2].split()[0]
-        return switches, (runtime / "status.json").stat().st_ino
-
-    time.sleep(7)  # the status file is written at most every five seconds
-    before = activity()
-    time.sleep(6)
-    assert activity() == before
-    watching.stop()
+    shutil.rmtree(rec)
+    write(rec / "sub" / "second.wav")
+    wait_until(lambda: len(stub.recordings) == 2, 30, what="the second recording")
+    rec.rename(rec.with_name("away"))
+    watching.says("rec is gone")
+    rec.mkdir()
+    write(rec / "third.wav")
+    wait_until(lambda: len(stub.recordings) == 3, 30, what="the third recording")
+    assert watching.stop() == 0 and times_sent(stub) == 3

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from program import private, wait_until
 from records import only_record
-from test_after_interruptions import write_journal
 from uploads import PASSWORD, of_kind
 from watching import configure, got, has, has_bytes, section, times_sent, wait_for_status, write
 
@@ -27,22 +26,6 @@ def halfway(hive, watch, rec):
     watching = watch(stub, *TUS, "--set", "stall-timeout=60s")
     has_bytes(stub, 2_000_000)
     return stub, file, watching
-
-
-def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
-    stub = hive("PATCH/slow-read=2000000@1")
-    secret = write(tmp_path / "secret.wav")
-    first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
-    watching = watch(stub, *TUS, "--set", "order=name")
-    # Meanwhile the worker has the name of the second one.
-    has_bytes(stub, 1_500_000)
-    os.symlink(secret, rec / "link.part")
-    os.rename(rec / "link.part", second)
-    has(stub, first, seconds=30)
-    watching.says("is a symbolic link, not a regular file.")
-    watching.idle()
-    watching.stop()
-    assert got(stub) == ["a"] and len(of_kind(stub, "create")) == 1
 
 
 def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_link(hive, watch, rec, tmp_path):
@@ -136,28 +119,6 @@ def test_a_stopped_worker_is_reported_and_continued_by_sighup(hive, watch, rec, 
     assert watching.stop() == 0
 
 
-def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program):
-    stub, file = hive(), write(rec / "a.wav")
-    assert program.send(stub, file).code == 0
-    file.rename(rec / f".gighive-upload-{only_record(program).id}")
-    write_journal(program, only_record(program).id, file)
-    watching = watch(stub)
-    watching.says(f"an interrupted removal was undone: {file} is back.")
-    assert file.exists()
-
-
-def test_a_recording_that_is_renamed_before_its_removal_is_removed_under_its_new_name(hive, watch, rec):
-    stub = hive("asset/delay-answer=1")
-    file = write(rec / "a.wav")
-    watching = watch(stub, "--after", "remove")
-    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
-    file.rename(rec / "b.wav")
-    wait_until(lambda: not any(rec.iterdir()), 60, what="the removal")
-    watching.says("a.wav was kept: it was renamed, moved or removed in the meantime.")
-    watching.stop()
-    assert times_sent(stub) == 1
-
-
 def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_name(hive, watch, rec, program):
     """It was read again after that, so its status time shows that it is what was delivered."""
     stub = hive("slow-read=1500000", user="uploader")
@@ -171,35 +132,6 @@ def test_a_recording_that_is_renamed_while_it_is_sent_is_removed_under_its_new_n
     watching.stop()
     assert len(stub.recordings) == 1
     assert only_record(program).document["file"] == str(rec / "b.wav")
-
-
-def test_another_mode_before_its_removal_only_postpones_it(hive, watch, rec):
-    stub = hive("asset/delay-answer=1@1")
-    file = write(rec / "a.wav")
-    watching = watch(stub, "--after", "remove")
-    wait_until(lambda: of_kind(stub, "asset"), what="the question before the removal")
-    file.chmod(0o600)
-    watching.says("a.wav was kept: its status has changed meanwhile, so it must first be compared with what was sent.")
-    watching.says("a.wav: removed after its delivery.", seconds=90)
-    watching.stop()
-    assert times_sent(stub) == 1 and not file.exists()
-
-
-def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
-    stub = hive("asset/silent@1")
-    file = write(rec / "a.wav")
-    options = ["--settle", "300ms", "--after", "remove"]
-    watching = watch(stub, *options)
-    wait_until(lambda: of_kind(stub, "asset"), what="the question whether the server has it")
-    worker = watching.wait_for_worker()
-    watching.kill()
-    wait_until(lambda: is_gone(worker), what="the worker's end")
-    assert file.exists()
-    watching = watch(stub, *options)
-    wait_until(lambda: not file.exists(), what="the removal")
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    assert len(stub.recordings) == 1
 
 
 def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
@@ -241,21 +173,6 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, tmp_path)
     assert "secret" not in watching.log
 
 
-def test_a_recording_that_may_be_stored_is_not_sent_again(hive, watch, program, rec):
-    stub = hive("other/lose-answer@1", user=None)
-    file = write(rec / "a.wav")
-    watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
-    watching.says("set aside")
-    other = write(rec / "b.wav")
-    wait_until(lambda: len([request for request in stub.requests if request.file]) == 2, what="the other one")
-    watching.idle()
-    watching.stop()
-    again = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
-    wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
-    again.stop()
-    assert times_sent(stub) == 2 and file.exists() and other.exists()
-
-
 def has_sent(stub, count: int) -> None:
     wait_until(lambda: len(of_kind(stub, "multipart")) == count, 20, f"{count} attempts")
 
@@ -285,33 +202,6 @@ def test_a_restart_leaves_set_aside_what_has_not_changed_and_a_person_can_resume
     stub.set_faults()
     advised = watching.log.rpartition("you run gighive-upload resume ")[2][:8]
     program.run("resume", advised, env=PASSWORD).check()
-    has(stub, file)
-    watching.stop()
-
-
-@pytest.mark.long
-def test_a_recording_that_was_sent_three_times_without_success_waits_and_status_says_so(hive, watch, program, rec):
-    """A restart allows one more, but not each restart, and a person one at any time."""
-    stub = hive("multipart/status=500")
-    file = write(rec / "a.wav", SIZE)
-    form = ["--protocol", "multipart"]
-    for _ in range(3):
-        assert program.send(stub, file, *form, retries=0).code == 9
-    once = watch(stub, *form)
-    has_sent(stub, 4)
-    once.idle()
-    once.stop()
-    watching = watch(stub, *form)
-    found = wait_for_status(program, lambda found: found["groups"][0]["postponed_count"] == 1)
-    (entry,) = found["groups"][0]["postponed"]
-    assert "500" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
-    assert "postponed  1 recording" in program.run("status").out
-    assert len(of_kind(stub, "multipart")) == 4
-    os.kill(watching.pid, signal.SIGHUP)
-    has_sent(stub, 5)
-    watching.idle()
-    stub.set_faults()
-    os.kill(watching.pid, signal.SIGHUP)
     has(stub, file)
     watching.stop()
 

@@ -12,7 +12,7 @@ from lan import THEIRS, Server, gives, on_lan
 from namespaces import command
 from program import Program, root
 from test_full_disks import fill, small_disk
-from watching import Watching, has, times_sent, wait_for_status, write
+from watching import Watching, has, wait_for_status, write
 
 __all__ = ["small_disk"]
 
@@ -65,28 +65,6 @@ def test_without_a_descriptor_for_signals_it_ends_at_once(program, rec):
 
 
 # Changes that the kernel reports.
-
-
-@pytest.mark.long
-def test_changes_that_the_kernel_has_dropped_are_found(hive, watch, rec):
-    stub = hive()
-    watching = watch(stub)
-    has(stub, first := write(rec / "a.wav"))
-    watching.idle()
-    os.kill(watching.pid, signal.SIGSTOP)
-    limit = int(open("/proc/sys/fs/inotify/max_queued_events").read())
-    # Two files in turn: of equal changes in a row, only one is kept.
-    for _ in range(limit // 2 + 1):
-        for name in ("x.part", "y.part"):
-            open(rec / name, "wb").close()
-    files = [first, *(write(rec / f"late{number}" / "b.wav") for number in range(3)), write(rec / "late.wav")]
-    os.kill(watching.pid, signal.SIGCONT)
-    has(stub, *files, seconds=60)
-    # Those directories are watched as well.
-    files.append(write(rec / "late1" / "c.wav"))
-    has(stub, *files)
-    watching.stop()
-    assert times_sent(stub) == len(files)
 
 
 def test_too_few_inotify_watches_are_reported_once_and_everything_is_scanned(hive, program, rec):

@@ -6,9 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from program import wait_until
-from records import only_record
-from uploads import of_kind
+from program import strace, wait_until
 from watching import configure, got, has, reload, section, times_sent, wait_for_status, write
 
 
@@ -57,26 +55,6 @@ def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_me
     assert got(stub) == ["Before", "After"] and times_sent(stub) == 2
 
 
-def test_over_tus_the_request_is_completed_and_the_rest_goes_with_the_new_options(hive, watch, program, rec, tmp_path):
-    """To the new event, and nothing is left that would keep the file."""
-    stub = hive("PATCH/slow-read=1000000@1")
-    text = "protocol = tus\nchunk-size = 3M\nafter = remove\nlabel = {0}\norg-name = {0}\n"
-    size = 9_000_000
-    file = write(rec / "a.wav", size)
-    watching = watch(None, "--config", configure(tmp_path, stub, text.format("Before")))
-    body_has_begun(stub)
-    configure(tmp_path, stub, text.format("After"))
-    reload(watching)
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
-    assert all(request.complete for request in patches), patches
-    assert sum(request.body_bytes for request in [create, *patches]) == size
-    (recording,) = stub.recordings
-    assert (recording.label, recording.org_name) == ("After", "After") and not file.exists()
-    assert only_record(program).phase == "delivered"
-
-
 @pytest.mark.parametrize("former", ["paused", "connecting", "waiting"])
 def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, deaf_port, former):
     stub = hive()
@@ -101,9 +79,8 @@ def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, d
 def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program, rec, tmp_path):
     stub = hive()
     file = write(rec / "a.wav")
-    trace = ["strace", "-f", "-qq", "-o", tmp_path / "calls", "-e", "trace=execve", "-e", "inject=execve:delay_enter=2s"]
-    program.emulator = [*map(str, trace)]
-    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
+    trace = strace("-e", "trace=execve", "-e", "inject=execve:delay_enter=2s")
+    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"), under=trace)
     watching.says("uploading to")
     watcher = watching.wait_for_worker()
     children = Path(f"/proc/{watcher}/task/{watcher}/children")
@@ -114,38 +91,6 @@ def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program
     os.kill(watcher, signal.SIGTERM)
     watching.running.wait(10)
     assert got(stub) == ["After"] and "another process" not in watching.log
-
-
-def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):
-    stub = hive("multipart/slow-read=300000@2")
-    text = section(rec, label="{stem}", match="*.wav")
-    old = write(rec / "old.wav")
-    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
-    has(stub, old)
-    big = write(rec / "big.wav", 6_000_000)
-    wait_until(lambda: sum(request.body_bytes for request in stub.requests) > 100_000, what="a part of the second body")
-    configure(tmp_path, stub, text + "keep-free = 1000T\n")
-    reload(watching)
-    watching.says("old.wav: removed after its delivery.")
-    assert not old.exists() and len(stub.recordings) == 1
-    watching.stop(signal.SIGTERM)
-    assert big.exists()
-
-
-def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
-    stub = hive("multipart/stall-after=100000")
-    write(rec / "a.wav", 500_000)
-    watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
-    body_has_begun(stub)
-    worker = watching.worker
-    configure(tmp_path, stub, "label = After\n")
-    reload(watching)
-    configure(tmp_path, stub, "label = Again\n")
-    reload(watching, count=2)
-    assert watching.worker == worker
-    assert watching.stop() == 0
-    with pytest.raises(ProcessLookupError):
-        os.kill(worker, 0)
 
 
 def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path):

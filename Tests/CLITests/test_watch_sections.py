@@ -6,7 +6,7 @@ import pytest
 from program import wait_until
 from records import records
 from uploads import PASSWORD
-from watching import configure, got, has, reload, section, times_sent, write
+from watching import configure, has, section, times_sent, write
 
 
 @pytest.mark.long
@@ -87,36 +87,6 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
     assert times_sent(stub) == 2 and not log.count("another process")
 
 
-@pytest.mark.long
-def test_a_recording_that_the_other_section_has_delivered_is_removed_at_once(hive, watch, tmp_path):
-    """Not only at the next attempt, which would be the second one, after a minute."""
-    stub, other = hive(), hive("multipart/delay-answer=17")
-    file = write(tmp_path / "rec" / "sub" / "a.wav")
-    text = section(tmp_path / "rec", after="remove", label="x")
-    text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x")
-    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
-    watching.says("a.wav was kept: its upload ")
-    watching.says("a.wav: removed after its delivery.")
-    watching.stop()
-    assert not file.exists() and len(other.recordings) == 1
-
-
-def test_a_recording_that_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tmp_path):
-    stub, other = hive(), hive()
-    file = write(tmp_path / "rec" / "sub" / "a.wav")
-    config = configure(tmp_path, stub, section(tmp_path / "rec", label="x"))
-    watching = watch(None, "--config", config, named=False)
-    has(stub, file)
-    watching.idle()
-    text = section(tmp_path / "rec", label="x", keep_free="1000T")
-    text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x", interface="none0")
-    configure(tmp_path, stub, text)
-    reload(watching)
-    watching.says("a.wav was kept: its upload ")
-    watching.stop()
-    assert file.exists()
-
-
 def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
     """Also if no watcher has seen it yet."""
     stub, other = hive(), hive()
@@ -157,21 +127,6 @@ def test_a_recording_that_another_section_cannot_send_now_is_not_removed(hive, w
     watching.says("a.wav was kept: another section of the configuration cannot tell now whether it needs it.")
     watching.stop()
     assert file.exists()
-
-
-def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
-    stub = hive()
-    films = tmp_path / "rec" / "films"
-    first = write(films / "a.mp3")
-    config = configure(
-        tmp_path, stub,
-        f"[watch {tmp_path}/rec]\nlabel = Rec\nmatch = *.wav\n\n[watch {films}]\nlabel = Film\nmatch = *.mp3\n")
-    watching = watch(None, "--config", config, named=False)
-    has(stub, first)
-    files = [write(films / "b.mp3"), write(films / "c.wav")]
-    has(stub, first, *files)
-    watching.stop()
-    assert sorted(got(stub)) == ["Film", "Film", "Rec"]
 
 
 def test_while_the_list_of_what_was_there_is_damaged_nothing_is_removed_or_begun(hive, watch, tmp_path, program):

@@ -1,14 +1,12 @@
 """`watch --keep-free`: what was delivered first makes room, nothing else does, and a shortage is told once."""
 
-import os
-import signal
 import time
 
 import pytest
 from program import root, wait_until
 from test_clean import card, free
 from uploads import of_kind, sha256
-from watching import got, has, wait_for_status, write
+from watching import got, wait_for_status, write
 
 __all__ = ["card"]
 
@@ -83,46 +81,3 @@ def test_a_shortage_is_reported_once_and_ends_when_there_is_space(hive, kept_fre
     watching.stop()
     assert watching.log.count(f"{card}: only ") == 1 and watching.log.count("is free again") == 1
     assert events.read_text().count("space_short") == 1 and (card / "b.wav").exists()
-
-
-def test_uploads_go_on_meanwhile_and_a_signal_ends_all(hive, kept_free, card):
-    stub = hive("asset/silent")
-    first = write(card / "a.wav", SIZE)
-    watching = kept_free(stub, wanted="7Mi")
-    wait_until(lambda: of_kind(stub, "asset"), 30, "the question about the first one")
-    second = write(card / "b.wav", 1000)
-    has(stub, first, second)
-    assert watching.stop(signal.SIGTERM) == 0
-    assert first.exists() and second.exists() and watching.log.rstrip().endswith("stopped.")
-    assert "removed after" not in watching.log
-
-
-def test_a_recording_that_was_delivered_to_another_server_stays(hive, kept_free, card, program, recording):
-    elsewhere = hive()
-    other = recording(content=os.urandom(SIZE), name="other.mp4", directory=card)
-    assert program.send(elsewhere, other).code == 0
-    asked = len(elsewhere.requests)
-    stub = hive()
-    watching = kept_free(stub, "--exclude", other.name)
-    files = []
-    for name in "ab":
-        files.append(write(card / f"{name}.wav", SIZE))
-        wait_until(lambda: len(stub.recordings) == len(files), 20, "a recording")
-    watching.says("a.wav: removed after its delivery.")
-    watching.idle()
-    watching.stop()
-    assert [file.exists() for file in (other, *files)] == [True, False, True] and len(elsewhere.requests) == asked
-
-
-def test_after_the_delivery_and_room_together(hive, kept_free, card):
-    stub = hive()
-    rec, sent = card / "rec", card / "sent"
-    rec.mkdir(), sent.mkdir()
-    watching = kept_free(stub, "--after", f"move={sent}", wanted="7Mi", directory=rec)
-    write(rec / "a.wav", SIZE)
-    watching.says(f"a.wav: moved to {sent}/a.wav.")
-    watching.says("only ")
-    watching.idle()
-    watching.stop()
-    # What was moved is no longer where its record says, so it stays.
-    assert (sent / "a.wav").exists() and got(stub) == ["a"]

@@ -96,10 +96,8 @@ ANY_LABEL = _names("DNS:*.hive.test")
 WRONG = [
     # Time
     wrong("expired clock", "expired", lambda forge: leaf(forge, begins=-9 * DAY, ends=-DAY)),
-    wrong("expired clock", "expired a minute ago", lambda forge: leaf(forge, ends=-60)),
     wrong("not yet valid clock", "not yet valid", lambda forge: leaf(forge, begins=DAY)),
     wrong("expired clock", "below an expired authority", _below(begins=-9 * DAY, ends=-DAY), _below()),
-    wrong("not yet valid clock", "below an authority that begins tomorrow", _below(begins=DAY), _below()),
     wrong(
         "expired", "of an expired root",
         lambda forge: Shown(forge.issue(issuer=forge.authority("/CN=Old root", begins=-9 * DAY, ends=-DAY)))),
@@ -111,9 +109,6 @@ WRONG = [
         "--cacert", "of an unknown authority",
         lambda forge: Shown(forge.issue(issuer=_stranger(forge)), trusted=forge.authority())),
     wrong(
-        "--cacert", "of an unknown authority that is sent along",
-        lambda forge: Shown(forge.issue(issuer=_stranger(forge)), chain=(_stranger(forge),), trusted=forge.authority())),
-    wrong(
         "--cacert", "of an authority that has only the trusted one's name",
         lambda forge: Shown(forge.issue(issuer=forge.authority(key="ecc")), trusted=forge.authority())),
     wrong(
@@ -122,25 +117,17 @@ WRONG = [
     # Names
     wrong("name", "for another host", _names("DNS:other.hive.test")),
     wrong("name", "with the host only in CN", _names(subject=f"/CN={HOST}")),
-    wrong("name", "with the host in CN and another name", _names("DNS:a.test", subject=f"/CN={HOST}")),
     wrong("name", "with a wildcard for a part, g*", _names("DNS:g*.hive.test"), ANY_LABEL),
-    wrong("name", "with a wildcard for a part, *g", _names("DNS:*g.hive.test"), ANY_LABEL),
-    wrong("name", "with a wildcard for a part, g*g", _names("DNS:g*g.hive.test"), ANY_LABEL),
     wrong("name", "with a wildcard for two labels", _names("DNS:*.test"), ANY_LABEL),
-    wrong("name", "with two wildcards", _names("DNS:*.*.test"), ANY_LABEL),
-    wrong("name", "with a wildcard in the middle", _names("DNS:gig.*.test"), ANY_LABEL),
     wrong("name", "with a wildcard for everything", _names("DNS:*"), ANY_LABEL),
     wrong("name", "with a wildcard for a deeper host", ANY_LABEL, _names("DNS:*.gig.hive.test"), "a.gig.hive.test"),
     wrong("name", "with a wildcard for the domain itself", ANY_LABEL, _names("DNS:hive.test"), "hive.test"),
     wrong("name", "for a longer name", _names(f"DNS:{HOST}.evil.test", f"DNS:x{HOST}"), _names("DNS:GIG.Hive.TEST")),
     wrong("name", "with a NUL in the name", lambda forge: leaf(forge, alternative_name=with_nul(HOST, ".evil.test"))),
     wrong("name", "for an address only", _names(f"IP:{ADDRESS}")),
-    wrong("name", "for an e-mail address and a URI", _names(f"email:a@{HOST}", f"URI:https://{HOST}/")),
     # Addresses
     wrong("name", "for another address", _names("IP:192.0.2.8"), host=ADDRESS),
     wrong("name", "with the address as a name", _names(f"DNS:{ADDRESS}"), host=ADDRESS),
-    wrong("name", "with the address only in CN", _names(subject=f"/CN={ADDRESS}"), host=ADDRESS),
-    wrong("name", "with a wildcard for an address", _names("DNS:*.0.2.7"), host=ADDRESS),
     wrong("name", "for the name only", _names(f"DNS:{HOST}"), host=ADDRESS),
     wrong("name", "for another IPv6 address", _names("IP:2001:db8::8"), host=f"[{ADDRESS6}]"),
     # What an authority may do
@@ -151,10 +138,6 @@ WRONG = [
         "server's issued", "of an authority that excludes the name", _constrained("excluded;DNS:hive.test", f"DNS:{HOST}"),
         _constrained("excluded;DNS:other.test", f"DNS:{HOST}")),
     wrong(
-        "server's issued", "of an authority for other addresses",
-        _constrained("permitted;IP:198.51.100.0/255.255.255.0", f"IP:{ADDRESS}"),
-        _constrained("permitted;IP:192.0.2.0/255.255.255.0", f"IP:{ADDRESS}"), ADDRESS),
-    wrong(
         "server's issued", "of a server's certificate", used_as_authority,
         lambda forge: used_as_authority(forge, is_authority=True, usage="keyCertSign")),
     wrong("server's issued", "of an authority that may not sign", _below(usage="digitalSignature,cRLSign"), _below()),
@@ -163,26 +146,18 @@ WRONG = [
     wrong(
         "too small 2048", "with RSA of 1024 bits", lambda forge: leaf(forge, key="rsa1024"),
         lambda forge: leaf(forge, key="rsa2048")),
-    wrong(
-        "too small 2048", "of an authority with RSA of 1024 bits", lambda forge: of_rsa_authority(forge, "rsa1024"),
-        lambda forge: of_rsa_authority(forge, "rsa2048")),
     wrong("weak SHA-256", "signed with SHA-1", lambda forge: leaf(forge, digest="sha1")),
     wrong(
         "weak SHA-256", "signed with MD5",
         lambda forge: Shown(forge.issue(issuer=forge.authority("/CN=An RSA authority", key="rsa2048"), digest="md5")),
         lambda forge: of_rsa_authority(forge, "rsa2048")),
-    wrong("weak SHA-256", "below an authority signed with SHA-1", _below(digest="sha1"), _below()),
     # Purposes
     wrong(
         "purpose server's", "for clients", lambda forge: leaf(forge, extended_usage="clientAuth"),
         lambda forge: leaf(forge, extended_usage="serverAuth,clientAuth")),
     wrong(
-        "purpose server's", "for code signing", lambda forge: leaf(forge, extended_usage="codeSigning"),
-        lambda forge: leaf(forge, extended_usage="serverAuth")),
-    wrong(
         "server's", "for encrypting keys only", _key_usage("keyEncipherment"),
         _key_usage("digitalSignature,keyEncipherment")),
-    wrong("server's", "for signing certificates only", _key_usage("keyCertSign"), _key_usage("digitalSignature")),
 ]
 
 VERSIONS = {"1.2": "-tls1_2", "1.3": "-tls1_3"}

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from urllib.parse import urlsplit
 
 from stub import Handler, Stub
 
 
 class DAVStub(Stub):
-    """`files` and `directories` by their paths; `requests`: methods and paths. `hold`: a method and when ("before" or "after" its deed) whose
-    request gets no response until `release`. `refuse`: statuses by method."""
+    """`files` and `directories` by their paths; `requests`: methods and paths. `refuse`: statuses by method."""
 
     def __init__(self):
         self.files: dict[str, bytes] = {}
         self.directories = {"/", "/dav/"}
         self.requests: list[tuple[str, str]] = []
         self.refuse: dict[str, int] = {}
-        self.hold: tuple[str, str] | None = None
-        self.held = threading.Event()
-        self.released = threading.Event()
         super().__init__(_Handler)
-
-    def release(self):
-        self.hold = None
-        self.released.set()
-
-    def close(self):
-        self.release()
-        super().close()
 
     def methods(self) -> list[str]:
         return [method for method, _ in self.requests]
@@ -37,18 +24,10 @@ class DAVStub(Stub):
 class _Handler(Handler):
     stub: DAVStub
 
-    def _wait(self, when):
-        stub = self.stub
-        if stub.hold == (self.command, when):
-            stub.held.set()
-            stub.released.wait(60)
-
     def _handle(self):
         stub = self.stub
         stub.requests.append((self.command, self.path))
-        self._wait("before")
         status = stub.refuse.get(self.command) or getattr(self, "_" + self.command.lower())()
-        self._wait("after")
         if status is None:
             self.close_connection = True
             return
@@ -79,7 +58,6 @@ class _Handler(Handler):
             if not data:
                 return None
             content += data
-            self._wait("during")
         return 201
 
     def _mkcol(self):

@@ -17,7 +17,7 @@ from .finding import Mutant
 COMMAND_LINE = {
     "Sources/Uploader/Removal": "after after_interruptions clean full_removals leases",
     "Sources/Uploader/State":
-        "state list shares delivered damaged_records may_be_stored missing_files resume resume_all resume_files"
+        "state list delivered damaged_records may_be_stored missing_files resume resume_all"
         " full_disks broken_disks after after_interruptions clean full_removals thousands cancel delete",
     "Sources/gighive-upload/Watch": "watch watch_* status metrics on_event service_manager",
 }
