@@ -102,7 +102,10 @@ struct Transcript: CustomTestStringConvertible {
     }
   }
 
-  private static let consequences = ["= save", "= hash", "= retry", "= renew", "= read again", "= lends", "= the recording"]
+  /// What stands on the line of the event that it follows from.
+  private static let consequences = [
+    "= save", "= hash", "= retry", "= renew", "= read again", "= lends", "= the recording",
+  ]
 
   /// All conversations of a file.
   static func all(in file: URL) throws -> [Transcript] {
