@@ -113,7 +113,7 @@ def test_scopes_and_counts(order, met):
 
 @pytest.mark.parametrize("order", [
     "unknown", "reset-after", "early-status=413:loud", "gzip=1", "417=maybe", "head-/silent", "nothing/silent", "gone=403",
-    "other-location", "status", "lock", "lock=1:409:head", "hang-up=1:loud", "hang-up", "somebody-else", "take-over=403",
+    "other-location", "status", "lock", "lock=1:409:head", "hang-up=1:loud", "hang-up", "somebody-else",
 ])
 def test_orders_that_are_refused(order):
     with pytest.raises(ValueError):

@@ -21,7 +21,7 @@ from .messages import Answer, Request, json_answer
 from .site import Site
 from .streams import Stream, TLSStream
 from .tus import GIGHIVE_EXTENSIONS, TusSettings
-from .tus_store import TakenOver, Upload
+from .tus_store import Upload
 
 TLS_VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
@@ -154,11 +154,6 @@ class HiveStub:
     def uploads(self) -> list[Upload]:
         """The tus uploads that are in progress; at /tus/ also those that are complete."""
         return self._site.uploads
-
-    @property
-    def taken_over(self) -> list[TakenOver]:
-        """Complete tus uploads that the application behind has moved away (take-over)."""
-        return self._site.taken_over
 
     def wait_for(self, count: int, seconds: float = 5.0) -> list[Request]:
         """The log once `count` requests are finished, or as it is when the time is over."""

@@ -14,7 +14,7 @@ from .catalogue import Catalogue
 from .endpoints import AnyEndpoint, Endpoint, MissingEndpoint, Receiver
 from .messages import Request
 from .tus import TusEndpoint, TusSettings
-from .tus_store import TakenOver, TusStore, Upload
+from .tus_store import TusStore, Upload
 
 GIGHIVE_TUS = "/files/"
 PLAIN_TUS = "/tus/"
@@ -61,10 +61,6 @@ class Site:
     @property
     def uploads(self) -> list[Upload]:
         return [upload for endpoint in self._tus.values() for upload in endpoint.store.uploads]
-
-    @property
-    def taken_over(self) -> list[TakenOver]:
-        return [taken for endpoint in self._tus.values() for taken in endpoint.store.taken_over]
 
     def kind_of(self, request: Request) -> str:
         """What faults call it: see faults.SCOPES."""

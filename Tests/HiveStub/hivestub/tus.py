@@ -142,7 +142,6 @@ class TusEndpoint(Endpoint):
             with self._locked(upload, body):
                 self._receive_data(upload, request, body)
                 answer.headers.append(("Upload-Offset", str(upload.offset)))
-                self._take_over_if_ordered(upload, request)
         else:
             body.discard()
         if "sticky" in request.plan:
@@ -195,7 +194,7 @@ class TusEndpoint(Endpoint):
         with self._locked(upload, body):
             self._check_patch(upload, offset, request)
             self._receive_data(upload, request, body)
-            return self._patched(upload, request)
+            return self._patched(upload)
 
     def _patch_spooled(self, upload: Upload, offset: int, request: Request, body: Body) -> Answer:
         """ModSecurity has the whole body on its disk before tusd hears of the request."""
@@ -203,13 +202,12 @@ class TusEndpoint(Endpoint):
             with self._locked(upload, body):
                 self._check_patch(upload, offset, request)
                 upload.append(path)
-                return self._patched(upload, request)
+                return self._patched(upload)
 
-    def _patched(self, upload: Upload, request: Request) -> Answer:
+    def _patched(self, upload: Upload) -> Answer:
         self._check_presence(upload)
         answer = tus.answer(204, ("Upload-Offset", str(upload.offset)))
         self._announce_expiry(upload, answer)
-        self._take_over_if_ordered(upload, request)
         return answer
 
     def _terminate(self, id: str, request: Request, body: Body) -> Answer:
@@ -313,10 +311,6 @@ class TusEndpoint(Endpoint):
             yield path
         finally:
             path.unlink(missing_ok=True)
-
-    def _take_over_if_ordered(self, upload: Upload, request: Request) -> None:
-        if "take-over" in request.plan and upload.is_complete:
-            self.store.take_over(upload, request.plan["take-over"])
 
     def _announce_expiry(self, upload: Upload, answer: Answer) -> None:
         if self._has("expiration") and not upload.is_complete:

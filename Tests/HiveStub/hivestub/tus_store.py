@@ -10,7 +10,6 @@ import secrets
 import shutil
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from .tus_lock import UploadLock
@@ -115,15 +114,6 @@ class Upload:
         self.data_path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True)
-class TakenOver:
-    """A complete upload that the application behind has moved away."""
-
-    id: str
-    size: int
-    sha256: str
-
-
 class TusStore:
     """The uploads under one base path, and those that are known to have gone. Thread-safe."""
 
@@ -134,7 +124,6 @@ class TusStore:
         self._uploads: dict[str, Upload] = {}
         self._gone: dict[str, int] = {}
         """Uploads that vanished, and the status that says so."""
-        self.taken_over: list[TakenOver] = []
         if folder.exists():
             self._load()
 
@@ -169,13 +158,6 @@ class TusStore:
         if move_to is not None:
             os.replace(upload.data_path, move_to)
         upload.delete()
-
-    def take_over(self, upload: Upload, status: int) -> None:
-        """As `remove`, but its bytes count as stored: they are a recording of another application's now."""
-        taken = TakenOver(upload.id, upload.offset, upload.sha256)
-        self.remove(upload, status)
-        with self._lock:
-            self.taken_over.append(taken)
 
     def spool_path(self) -> Path:
         return self._folder / f"{secrets.token_hex(8)}.spool"

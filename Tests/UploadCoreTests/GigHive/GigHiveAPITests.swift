@@ -6,14 +6,6 @@ struct GigHiveAPITests {
     String(decoding: GigHiveAPI.finalizeContent(uploadID: uploadID, fields: fields), as: UTF8.self)
   }
 
-  @Test func theAddressesAreBelowTheServersBase() throws {
-    let base = try TargetURI("https://gighive/base")
-    #expect(base.appending(GigHiveAPI.uploads).text == "https://gighive/base/api/uploads.php?ui=json")
-    #expect(base.appending(GigHiveAPI.files).text == "https://gighive/base/files/")
-    #expect(base.appending(GigHiveAPI.finalize).text == "https://gighive/base/api/uploads/finalize")
-    #expect(base.appending(GigHiveAPI.delete).text == "https://gighive/base/db/delete_media_files.php")
-  }
-
   @Test func aFinalizeNamesTheUploadAndTheFormsFields() {
     #expect(finalize([]) == #"{"upload_id":"5e1f"}"#)
     #expect(
@@ -37,11 +29,5 @@ struct GigHiveAPITests {
     let text = "\"\\\r\n\0\u{1B}\u{202E}音\u{1F3B8}"
     let json = try JSONReader.read(GigHiveAPI.finalizeContent(uploadID: text, fields: [FormField(text, text)]))
     #expect(json["upload_id"]?.string == text && json[text]?.string == text)
-  }
-
-  @Test func aDeletionNamesTheRecordingAndItsToken() {
-    #expect(
-      String(decoding: GigHiveAPI.deleteContent(assetID: 7, deleteToken: "5ec\"2e7"), as: UTF8.self)
-        == #"{"asset_id":7,"delete_token":"5ec\"2e7"}"#)
   }
 }

@@ -7,33 +7,6 @@ struct ExchangeTests {
 
   // MARK: Sending
 
-  @Test func withoutExpectationTheBodyFollowsTheHead() {
-    var exchange = Exchange(method: "POST", expectsContinue: false)
-    #expect(exchange.sending == .head)
-    exchange.headWasSent(continueDeadlineMilliseconds: 500)
-    #expect(exchange.sending == .body)
-    exchange.bodyWasSent()
-    #expect(exchange.sending == .finished)
-  }
-
-  @Test func withAnExpectationTheBodyWaitsFor100Continue() throws {
-    var exchange = Exchange(method: "POST", expectsContinue: true)
-    exchange.headWasSent(continueDeadlineMilliseconds: 500)
-    #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
-    try exchange.receive("HTTP/1.1 100 Continue\r\n\r\n")
-    #expect(exchange.sending == .body)
-    #expect(exchange.finalResponse == nil)
-  }
-
-  @Test func theWaitFor100ContinueEndsExactlyAtItsLimit() {
-    var exchange = Exchange(method: "POST", expectsContinue: true)
-    exchange.headWasSent(continueDeadlineMilliseconds: 500)
-    exchange.tick(nowMilliseconds: 499)
-    #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
-    exchange.tick(nowMilliseconds: 500)
-    #expect(exchange.sending == .body)
-  }
-
   @Test func otherInterimResponsesDoNotStartTheBody() throws {
     var exchange = Exchange(method: "POST", expectsContinue: true)
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
@@ -71,12 +44,6 @@ struct ExchangeTests {
     try exchange.receive("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
     #expect(exchange.sending == .stopped)
-  }
-
-  @Test func aFinalResponseAfterTheWholeRequestStopsNothing() throws {
-    var exchange = Exchange.afterSending()
-    try exchange.receive(created)
-    #expect(exchange.sending == .finished)
   }
 
   // MARK: What has arrived
@@ -146,13 +113,5 @@ struct ExchangeTests {
 
   @Test func aConnectionIsNotKeptWhenTheRequestWasNotSentWhole() throws {
     #expect(try !canReuse(after: "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", sent: false))
-  }
-
-  @Test func aCloseDelimitedResponseUsesItsConnectionUp() throws {
-    var exchange = Exchange.afterSending()
-    try exchange.receive("HTTP/1.1 200 OK\r\n\r\nall")
-    try exchange.receiveEnd()
-    #expect(exchange.reception == .complete(response(200, [], "all")))
-    #expect(!exchange.canReuseConnection)
   }
 }

@@ -224,7 +224,7 @@ struct UploadRecordTests {
     for length in sample.indices {
       for zeros in [0, sample.count - length] {
         let torn = sample[..<length] + [UInt8](repeating: 0, count: zeros)
-        #expect(throws: RecordError.self, "\(length) bytes and \(zeros) zeros") { try decode(Array(torn)) }
+        #expect(throws: RecordError.damaged, "\(length) bytes and \(zeros) zeros") { try decode(Array(torn)) }
       }
     }
   }
@@ -273,15 +273,6 @@ struct UploadRecordTests {
   @Test(arguments: ["1.1", "1\t", "", "2\0", "\0", "x"])
   func aVersionThatIsNoNumberIsDamage(version: String) {
     #expect(throws: RecordError.damaged) { try decode(file(smallest, version: version)) }
-  }
-
-  /// A power cut can leave zeros after any byte.
-  @Test func aRecordThatEndsInZerosIsDamaged() throws {
-    let whole = file(smallest)
-    for kept in 0..<(whole.count - 1) {
-      let torn = whole[..<kept] + [UInt8](repeating: 0, count: whole.count - kept)
-      #expect(throws: RecordError.damaged) { try decode([UInt8](torn)) }
-    }
   }
 
   @Test func theSmallestRecordIsTaken() throws {

@@ -73,26 +73,25 @@ struct Transcript: CustomTestStringConvertible {
   /// What comes from outside, in order: `<` answers, `!` other events. Answers by a rule have `<<`.
   var script: [String] {
     body.compactMap { line in
-      if line.hasPrefix("!") { return line }
-      guard let start = line.hasPrefix("< ") ? line.startIndex : line.range(of: " < ")?.upperBound else { return nil }
-      let answer = line.hasPrefix("< ") ? line : "< " + line[start...]
-      return answer.range(of: " = ").map { String(answer[..<$0.lowerBound]) } ?? answer
+      let isEvent = line.hasPrefix("< ") || line.hasPrefix("! ")
+      guard let start = isEvent ? line.startIndex : line.range(of: " < ")?.upperBound else { return nil }
+      let event = isEvent ? line : "< " + line[start...]
+      return event.range(of: " = ").map { String(event[..<$0.lowerBound]) } ?? event
     }
   }
 
-  /// With an exchange on each line: the request, the answer (to the oldest request in flight), and what follows. A range is hashed before
-  /// the request that sends it.
+  /// With an exchange or another event on each line: the request, the answer (to the oldest request in flight), and what follows. A range
+  /// is hashed before the request that sends it.
   static func folded(_ lines: [String]) -> [String] {
     lines.reduce(into: []) { folded, line in
       let last = folded.last ?? ""
       let isAnswered = last.contains(" < ") || last.contains(" << ")
       let isRequest = last.hasPrefix(">") && !isAnswered
+      let isOver = isAnswered || last.hasPrefix("<") || last.hasPrefix("!")
       if isRequest, line == "= save lastByteNext" || line == "= save mayBeStored" {
         folded[folded.count - 1] += line.dropFirst().replacing("save ", with: "saves ")
-      } else if isRequest && line.hasPrefix("<") || isAnswered && line.hasPrefix("= save") {
-        folded[folded.count - 1] += " " + line
-      } else if isAnswered && line.hasPrefix("= retry") || isAnswered && line.hasPrefix("= renew")
-        || last.hasPrefix("= failed") && line.hasPrefix("= record")
+      } else if isRequest && line.hasPrefix("<") || last.hasPrefix("= failed") && line.hasPrefix("= record")
+        || isOver && Transcript.consequences.contains(where: { line.hasPrefix($0) })
       {
         folded[folded.count - 1] += " " + line
       } else if last.hasPrefix("= sha256 of "), line.hasPrefix(">"), line.hasSuffix(last.dropFirst(11)) {
@@ -103,8 +102,14 @@ struct Transcript: CustomTestStringConvertible {
     }
   }
 
+  /// What stands on the line of the event that it follows from.
+  private static let consequences = [
+    "= save", "= hash", "= retry", "= renew", "= read again", "= lends", "= the recording",
+  ]
+
   /// All conversations of a file.
   static func all(in file: URL) throws -> [Transcript] {
+    let passages = try Transcript.passages()
     var found: [Transcript] = []
     var title: String?
     var lines: [String] = []
@@ -119,11 +124,34 @@ struct Transcript: CustomTestStringConvertible {
         end()
         (title, lines) = (String(line.dropFirst(2)), [])
       } else {
-        lines.append(line)
+        lines += try line.hasPrefix("~ ") ? #require(passages[line], "no passage: \(line)") : [line]
       }
     }
     end()
     return found
+  }
+
+  /// What many conversations have in common, by the line that stands for it: `~ NAME`.
+  private static func passages() throws -> [String: [String]] {
+    let text = try String(contentsOf: directory.appending(path: "passages"), encoding: .utf8)
+    let passages = text.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n").map { passage in
+      let lines = passage.components(separatedBy: "\n")
+      return (lines[0], Array(lines[1...]))
+    }
+    return Dictionary(uniqueKeysWithValues: passages)
+  }
+
+  /// With the lines that stand for passages, the longest first.
+  private static func abridged(_ body: [String]) throws -> [String] {
+    let passages = try passages().sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    var rest = body[...]
+    var abridged: [String] = []
+    while let line = rest.first {
+      let passage = passages.first { rest.starts(with: $0.value) }
+      abridged.append(passage?.key ?? line)
+      rest = rest.dropFirst(passage?.value.count ?? 1)
+    }
+    return abridged
   }
 
   static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -135,9 +163,9 @@ struct Transcript: CustomTestStringConvertible {
   }()
 
   /// The file's text with other bodies.
-  static func text(of transcripts: [Transcript], bodies: [[String]]) -> String {
-    zip(transcripts, bodies).map { transcript, body in
-      (["# " + transcript.title] + transcript.head + body).joined(separator: "\n") + "\n"
+  static func text(of transcripts: [Transcript], bodies: [[String]]) throws -> String {
+    try zip(transcripts, bodies).map { transcript, body in
+      try (["# " + transcript.title] + transcript.head + abridged(body)).joined(separator: "\n") + "\n"
     }.joined(separator: "\n")
   }
 }

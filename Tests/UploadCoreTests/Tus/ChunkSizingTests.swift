@@ -25,34 +25,15 @@ struct ChunkSizingTests {
     #expect(result == isPossible)
   }
 
-  @Test func theFirstRequestsHaveEightMebibytes() {
-    var sizing = ChunkSizing()
-    #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
-  }
-
   @Test func requestsGrowAfter256MebibytesUpTo90Mebibytes() {
     var sizing = ChunkSizing()
-    _ = store(256 * mebibyte, with: &sizing)
+    #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
     let lengths = store(gibibyte, with: &sizing)
     #expect(lengths.prefix(4) == [16 * mebibyte, 32 * mebibyte, 64 * mebibyte, 90 * mebibyte])
     #expect(lengths.dropFirst(4).allSatisfy { $0 == 90 * mebibyte })
   }
 
-  @Test func theLastRequestIsWhatIsLeft() {
-    let sizing = ChunkSizing()
-    #expect(sizing.next(remaining: 1) == 1)
-    #expect(sizing.next(remaining: 8 * mebibyte) == 8 * mebibyte)
-    #expect(sizing.next(remaining: 0) == 0)
-  }
-
   // MARK: Interruptions
-
-  @Test func aServerThatKeepsPartsGetsTheRestInOneRequest() {
-    var sizing = ChunkSizing()
-    sizing.interrupted(kept: 1, arrived: 8 * mebibyte - 1, requestLength: 8 * mebibyte)
-    #expect(sizing.next(remaining: 3 * gibibyte) == 3 * gibibyte)
-    #expect(!sizing.pipelines)
-  }
 
   /// Nothing is learned from a request that was stored completely but whose response was lost, from one of which little was sent, nor from
   /// one that had arrived as a whole: what passes it on may have ended in the middle of that.
@@ -85,20 +66,6 @@ struct ChunkSizingTests {
 
   // MARK: Refusals (413)
 
-  @Test func aRefusedLengthIsHalvedDownTo64Kibibytes() {
-    var sizing = ChunkSizing()
-    var lengths: [Int64] = []
-    while true {
-      let length = sizing.next(remaining: plenty)
-      lengths.append(length)
-      guard sizing.refused(requestLength: length) else { break }
-    }
-    #expect(
-      lengths == [
-        8_388_608, 4_194_304, 2_097_152, 1_048_576, 524_288, 262_144, 131_072, 65_536,
-      ])
-  }
-
   @Test func allLengthsButTheLastAreMultiplesOf256KibibytesUntilTheServerRefusesThat() {
     var sizing = ChunkSizing()
     var lengths = store(gibibyte, with: &sizing)
@@ -115,12 +82,6 @@ struct ChunkSizingTests {
     }
     lengths.append(sizing.next(remaining: plenty))
     #expect(lengths.allSatisfy { $0 % 262_144 == 0 && $0 <= 94_371_840 })
-  }
-
-  @Test func aLockedUploadGetsTheShortestMultiple() {
-    var sizing = ChunkSizing()
-    sizing.locked()
-    #expect(sizing.next(remaining: plenty) == 262_144)
   }
 
   @Test func aHalvedLengthDoesNotGrowAgain() {
@@ -192,23 +153,6 @@ struct ChunkSizingTests {
     sizing.answered(afterMilliseconds: 100)
     _ = store(256 * mebibyte, with: &sizing)
     #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 16 * mebibyte)
-  }
-
-  @Test func pipeliningThatFailedTwiceIsNotRetried() {
-    var sizing = ChunkSizing()
-    sizing.answered(afterMilliseconds: 100)
-    sizing.pipeliningFailed()
-    #expect(sizing.pipelines)
-    sizing.pipeliningFailed()
-    sizing.answered(afterMilliseconds: 100)
-    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
-  }
-
-  @Test func anOverlapCanBeForbidden() {
-    var sizing = ChunkSizing()
-    sizing.answered(afterMilliseconds: 100)
-    sizing.forbidPipelining()
-    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
   // MARK: A time limit for whole requests

@@ -37,11 +37,6 @@ struct TusFieldsTests {
       return text == PrintableText.line(key)
     }
   }
-
-  @Test func everyRequestSaysTheVersion() {
-    #expect(TusFields.resumable == Field("Tus-Resumable", "1.0.0"))
-    #expect(TusFields.contentType == Field("Content-Type", "application/offset+octet-stream"))
-  }
 }
 
 /// Parsing a server's response to OPTIONS.

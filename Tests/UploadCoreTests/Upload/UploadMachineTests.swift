@@ -125,13 +125,6 @@ struct UploadMachineTests {
     }
   }
 
-  @Test func aFailureOnThisSideEndsAnUploadAtOnce() throws {
-    var machine = try machine([])
-    _ = machine.next(nowMilliseconds: 0)
-    machine.handle(.failed(.cancelled(hasSentAll: false)))
-    #expect(machine.next(nowMilliseconds: 0) == .failed(.cancelled(hasSentAll: false)))
-  }
-
   // MARK: What the driver is told
 
   /// Reading the file to ask about an earlier process's form is not verifying: this process has sent nothing.

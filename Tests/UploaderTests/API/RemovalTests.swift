@@ -3,7 +3,7 @@ import Testing
 @testable import Uploader
 
 /// Cancelling uploads and deleting recordings: the bytes on the wire, and the result for the caller. For the machine's reaction to
-/// each response see `RemovalTests` in UploadCoreTests.
+/// each response see `Transcripts/tus/cancel.txt` and `gighive/delete.txt` in UploadCoreTests.
 struct RemovalTests {
   private func uploader(_ credentials: Credentials = .none) -> Uploader {
     var configuration = Configuration()

@@ -3,24 +3,31 @@ import Testing
 
 @testable import Uploader
 
-/// What every error means and says, which is the text in `errors.txt`. `make transcripts UPDATE=1` writes what it is now.
+/// What every error means and says, which is the text in `errors.txt`: those that mean the same stand together. `make transcripts UPDATE=1`
+/// writes what it is now.
 struct ErrorTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "errors.txt")
 
   @Test func everyErrorHasTheTraitsAndTextsOfTheSnapshot() throws {
-    var blocks: [(names: [String], body: String)] = []
+    var groups: [(meaning: String, blocks: [(names: [String], texts: String)])] = []
     for error in EveryError.samples {
-      let (name, body) = (ErrorTests.name(of: error), ErrorTests.body(of: error))
-      if blocks.last?.body == body {
-        blocks[blocks.count - 1].names.append(name)
+      let (name, meaning) = (ErrorTests.name(of: error), ErrorTests.meaning(of: error))
+      let texts = ErrorTests.texts(of: error)
+      if !groups.contains(where: { $0.meaning == meaning }) { groups.append((meaning, [])) }
+      let group = groups.firstIndex { $0.meaning == meaning }!
+      if groups[group].blocks.last?.texts == texts {
+        groups[group].blocks[groups[group].blocks.count - 1].names.append(name)
       } else {
-        blocks.append(([name], body))
+        groups[group].blocks.append(([name], texts))
       }
     }
-    let text = blocks.map { names, body in
-      // Codes of certificates and alerts come in rows.
-      (names.count > 3 ? names[0] + "\n… " + names[names.count - 1] : names.joined(separator: "\n")) + "\n" + body
-    }.joined()
+    let text = groups.map { meaning, blocks in
+      "# " + meaning + "\n"
+        + blocks.map { names, texts in
+          // Codes of certificates and alerts come in rows.
+          (names.count > 3 ? names[0] + "\n… " + names[names.count - 1] : names.joined(separator: "\n")) + "\n" + texts
+        }.joined()
+    }.joined(separator: "\n")
     let known = try String(contentsOf: ErrorTests.file, encoding: .utf8)
     guard text != known else { return }
     if ProcessInfo.processInfo.environment["UPDATE_TRANSCRIPTS"] != nil {
@@ -37,10 +44,9 @@ struct ErrorTests {
       .replacing(/(UploadCore|[A-Z][A-Za-z]*)\./, with: "")
   }
 
-  /// Its meaning, its problem, and its advice for both readers.
-  private static func body(of error: UploadError) -> String {
+  private static func meaning(of error: UploadError) -> String {
     let traits = error.traits
-    var meaning = [
+    let meaning = [
       "exit \(error.exitCode(signal: 15))", "concerns the \(traits.concern)", "again: \(traits.reattempt)",
     ]
     let properties = [
@@ -49,8 +55,12 @@ struct ErrorTests {
       (error.isStrangers(host: "hive"), "may be another's response"), (traits.leavesPending, "can be resumed"),
       (traits.leavesOutcomeOpen, "may be done"), (traits.isUnreachable, "unreachable"), (traits.isSilence, "silence"),
     ]
-    meaning += properties.filter { $0.0 }.map { $0.1 }
-    var lines = [meaning.joined(separator: ", "), error.problem]
+    return (meaning + properties.filter { $0.0 }.map { $0.1 }).joined(separator: ", ")
+  }
+
+  /// Its problem, and its advice for both readers.
+  private static func texts(of error: UploadError) -> String {
+    var lines = [error.problem]
     let advice = (error.advice(for: .caller), error.advice(for: .commandLine))
     if advice.0 == advice.1 {
       lines += [advice.0].compactMap { $0 }

@@ -15,18 +15,6 @@ extension LockedRecordTests {
     #expect(throws: DeliveredBefore(PreviousDelivery(previous, .incomparable))) { try open("renamed.wav") }
   }
 
-  @Test func toAnotherDestinationItIsSent() throws {
-    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
-    #expect(try open(to: .tus(TargetURI("https://other/"))).record.id != previous.id)
-    #expect(try open(to: gigHive("2026-11-20")).record.id != previous.id)
-  }
-
-  @Test func aFileThatHasChangedSinceItsDeliveryIsSent() throws {
-    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
-    _ = bench.directory.file("set.wav", content + [1])
-    #expect(try open().record.id != previous.id)
-  }
-
   @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
     let previous = try leave {
       $0.state = .delivered(RecordedDelivery())

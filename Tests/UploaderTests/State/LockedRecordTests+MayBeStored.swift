@@ -101,11 +101,4 @@ extension LockedRecordTests {
     let changed = UploadError.changed(path, .size(from: 200_000, to: 200_001), upload: previous.id)
     #expect(throws: changed) { try open(requiredID: previous.id) }
   }
-
-  /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
-  @Test func anUploadThatWasEndingIsStillEnding() throws {
-    try leave { $0.unfinished?.lastByteMayBeSent = true }
-    let kept = try open()
-    #expect(kept.record.lastByteMayBeSent && kept.record.remote != nil)
-  }
 }

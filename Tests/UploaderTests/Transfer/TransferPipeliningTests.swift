@@ -76,7 +76,7 @@ struct TransferPipeliningTests {
     #expect(last.milliseconds < 300 && last.milliseconds >= 200)
   }
 
-  /// The sender decides whether the second request still counts: see ``PipelinedUploadTests``.
+  /// The sender decides whether the second request still counts: see `Transcripts/tus/pipeline.txt`.
   @Test(arguments: [false, true])
   func behindTheFirstAnswerAConnectionWithAnUnansweredRequestIsOfNoUse(isSecondAnswerThere: Bool) throws {
     let bench = try twoRequests()

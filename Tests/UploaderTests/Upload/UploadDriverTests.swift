@@ -379,24 +379,4 @@ struct UploadDriverTests {
     #expect(throws: UploadError.self) { try driver.step([], nowMilliseconds: 11_000) }
     _ = server.finish()
   }
-
-  // MARK: Unreadable content
-
-  @Test func aFileThatChangesEndsTheUploadWithoutAnotherTry() throws {
-    let bench = DriverBench(length: 300)
-    let stub = TusStub(length: 300)
-    nonisolated(unsafe) let directory = bench.directory
-    let server = LoopbackServer { request in
-      if request.line.hasPrefix("POST") { directory.truncate("set.wav", to: 100) }
-      return stub.answer(request)
-    }
-    #expect {
-      try bench.run(bench.driver(to: tus(server)))
-    } throws: { error in
-      guard case UploadError.file(_, .shrank) = error else { return false }
-      return true
-    }
-    let requests = server.finish()
-    #expect(bench.retries.isEmpty && requests.count == 3 && (requests.last?.body.count ?? 300) <= 100)
-  }
 }
