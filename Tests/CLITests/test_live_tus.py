@@ -84,6 +84,22 @@ def test_a_plain_server_has_it_too(hive, send_plainly, recorder, program):
     assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
 
 
+def test_what_is_written_only_while_it_is_sent_does_not_arrive(hive, send, recorder):
+    """The file had the former bytes when the part was hashed, and has them in the end."""
+    stub = hive("patch/slow-read=5000000", receive_buffer=32768)
+    recorder.write(2 * PART + LAG)
+    place = 2 * PART - 100_000
+    former = recorder.path.read_bytes()[place:place + 8]
+    running = send(stub)
+    wait_until(lambda: any(upload.offset > 0 for upload in stub.uploads))
+    recorder.rewrite(place, 8)
+    wait_until(lambda: any(upload.is_complete for upload in stub.uploads))
+    os.pwrite(recorder.file.fileno(), former, place)
+    recorder.end()
+    running.wait().check()
+    has(stub, recorder.path)
+
+
 def test_a_part_that_was_begun_before_a_kill_is_sent_again(hive, send, recorder, program):
     """Nothing shows any more what the server has of it."""
     stub = hive(f"patch/stall-after={3 * MIB}@1-1")

@@ -6,7 +6,7 @@ import pytest
 from program import wait_until
 from records import records
 from uploads import PASSWORD
-from watching import configure, has, section, times_sent, write
+from watching import configure, has, reload, section, times_sent, write
 
 
 @pytest.mark.long

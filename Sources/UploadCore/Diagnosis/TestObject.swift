@@ -310,8 +310,8 @@ package final class TestObject {
     } else if let chunks {
       warn(
         .chunks,
-        "the server does not delete the chunks of an upload (" + response + "). The directory of the test is still there: "
-          + secrets.line(ofURI: chunks.text) + ".", remedy: nil)
+        "the server does not delete the chunks of an upload (" + response
+          + "). The directory of the test is still there: " + secrets.line(ofURI: chunks.text) + ".", remedy: nil)
     } else if !hasEnded {
       warn(
         .parts,

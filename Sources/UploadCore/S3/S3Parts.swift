@@ -100,8 +100,8 @@ struct S3Parts: Sendable {
       }
     default: throw answer.partsRefusal
     }
-    // It lists more than it was asked for, and nobody can read the rest.
-    guard answer.content.count < Limits.replyLength else { return .hidden }
+    // It lists more than it was asked for, which is too long to be read.
+    guard !answer.content.isEmpty else { return .hidden }
     guard let page = S3PartList(answer.content) else { throw .notFromServer(status: answer.status) }
     let parts = page.parts.map { ListedPart(number: $0.number, size: $0.size, tag: S3Parts.tag($0.etag)) }
     return .parts(parts, next: page.next)

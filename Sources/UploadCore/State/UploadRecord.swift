@@ -339,8 +339,8 @@ extension UploadRecord {
     return isUnchanged && file.identity.isSameFile(as: delivered.file.identity) && !isOvertaken(by: delivered)
   }
 
-  /// Whether the file has another name in its directory now, and was delivered under that to where this upload went: the last components of
-  /// the URLs differ as those of the paths do. Nothing continues an upload to the former URL.
+  /// Whether the file has another name in its directory now, or has been moved to a directory below or above that, and was delivered from
+  /// there to where this upload went: the URLs differ as the paths do. Nothing continues an upload to the former URL.
   private func isOvertaken(by delivered: UploadRecord) -> Bool {
     guard let own = Percent.decode(destination.endpoint), let theirs = Percent.decode(delivered.destination.endpoint),
       let names = UploadRecord.difference(file.path.bytes, delivered.file.path.bytes),
@@ -349,13 +349,21 @@ extension UploadRecord {
     return names.0 == urls.0 && names.1 == urls.1
   }
 
-  /// What both have not in common at the beginning and the end of their last components; nil if something else differs, or nothing.
+  /// What both have not in common at the beginning and the end of their last components, or the directories that only one of them has; nil if
+  /// something else differs, or nothing.
   private static func difference(_ one: [UInt8], _ other: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
-    let beginning = zip(one, other).prefix { $0 == $1 }.count
-    let (one, other) = (one[beginning...], other[beginning...])
-    if one.contains(ASCII.slash) || other.contains(ASCII.slash) || one.elementsEqual(other) { return nil }
-    let end = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
-    return (one.dropLast(end), other.dropLast(end))
+    var beginning = zip(one, other).prefix { $0 == $1 }.count
+    var (own, theirs) = (one[beginning...], other[beginning...])
+    if own.elementsEqual(theirs) { return nil }
+    let isMoved = own.contains(ASCII.slash) || theirs.contains(ASCII.slash)
+    if isMoved {
+      beginning = one[..<beginning].lastIndex(of: ASCII.slash).map { $0 + 1 } ?? 0
+      (own, theirs) = (one[beginning...], other[beginning...])
+    }
+    let end = zip(own.reversed(), theirs.reversed()).prefix { $0 == $1 }.count
+    (own, theirs) = (own.dropLast(end), theirs.dropLast(end))
+    if isMoved, !(own.isEmpty && theirs.last == ASCII.slash || theirs.isEmpty && own.last == ASCII.slash) { return nil }
+    return (own, theirs)
   }
 
   /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The

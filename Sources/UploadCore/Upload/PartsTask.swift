@@ -673,10 +673,10 @@ struct PartsTask: Sendable {
 
   private mutating func receivePart(_ answer: Answer, _ number: Int, sha256: String) throws(UploadError) {
     switch try dialect.taken(answer) {
-    // The recorder has written it in between.
-    case .taken where answer.run?.sha256 ?? sha256 != sha256: state = .hashing(number)
     case .taken(let tag):
-      parts.set(tag, of: number, sha256: sha256)
+      // What its recorder has written in between is sent again when the recording has ended: it may be written all the time.
+      let isAsHashed = answer.run.map { $0.sha256 == sha256 } ?? true
+      parts.set(tag, of: number, sha256: isAsHashed ? sha256 : UploadedParts.unprovedSHA256)
       pending.append(.save(.parts(parts)))
       sendNext()
     case .gone:

@@ -2,6 +2,8 @@
 /// continues after an interruption as any other (``TusUpload``), and which the server joins with the others at the end (the concatenation
 /// extension). ``TusTask`` does the rest.
 ///
+/// While the recording grows, its recorder may write what is being sent. So what was sent of a part is compared with what was hashed (``SentRun``).
+///
 ///     asking ──▶ growing ⇄ hashing ⇄ sending         growing ──▶ ended, once nobody writes to the file any more
 ///
 /// Then another task continues with the file as it is. It compares all parts but the first one with the file before it sends that:
@@ -362,12 +364,13 @@ struct TusPartsTask: Sendable {
   private mutating func hashed(_ checksum: String, isAsSent: Bool) throws(UploadError) {
     guard case .hashing(let number) = state else { return }
     run = nil
-    guard isAsSent else { return sendAgain(number) }
     let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
     if part?.isComplete ?? false, self.sha256(of: number) == sha256 {
-      take(number, sha256: sha256)
-    } else {
+      take(number, sha256: sha256, isAsSent: isAsSent)
+    } else if isAsSent {
       try send(number, sha256: sha256)
+    } else {
+      sendAgain(number)
     }
   }
 
@@ -377,8 +380,10 @@ struct TusPartsTask: Sendable {
     remove(location(of: number).map { [$0] } ?? [], then: parts.areInOrder ? .leave : .send(number))
   }
 
-  private mutating func take(_ number: Int, sha256: String) {
-    parts.set(part?.tag, of: number, sha256: sha256)
+  /// - Parameter isAsSent: whether that was sent. Otherwise, the part is sent again when the recording has ended: it may be written all the time.
+  private mutating func take(_ number: Int, sha256: String, isAsSent: Bool = true) {
+    if !isAsSent, parts.areInOrder { return sendAgain(number) }
+    parts.set(part?.tag, of: number, sha256: isAsSent ? sha256 : UploadedParts.unprovedSHA256)
     pending.append(.save(.parts(parts)))
     sendNext()
   }
@@ -565,9 +570,12 @@ struct TusPartsTask: Sendable {
       let range = parts.range(of: number, in: size)
       if let run, run.offset == range.offset, run.length == range.length {
         self.run = nil
-        guard run.sha256 == sha256 else { return sendAgain(number) }
+        take(number, sha256: sha256, isAsSent: run.sha256 == sha256)
+      } else if run != nil {
+        state = .hashing(number)
+      } else {
+        take(number, sha256: sha256)
       }
-      if run == nil { take(number, sha256: sha256) } else { state = .hashing(number) }
     case .gone where parts.areInOrder: try beginAnew()
     case .gone:
       (self.part, run) = (nil, nil)

@@ -93,7 +93,8 @@ final class FileHasher: Steppable {
     case .rangeAsSent(let digest, let sent, let run):
       digest.update(bytes)
       let overlap = max(run.offset, offset)..<max(run.offset, offset, min(run.end, offset + Int64(count)))
-      sent.update(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(Int(overlap.lowerBound - offset)).prefix(overlap.count)))
+      let skipped = Int(overlap.lowerBound - offset)
+      sent.update(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped).prefix(overlap.count)))
     }
     hasRead = true
     offset += Int64(count)

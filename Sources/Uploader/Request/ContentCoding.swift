@@ -34,7 +34,8 @@ extension Answer {
   /// - Throws: if there is not enough memory.
   init(
     decoding response: Response, sent: ContentSent = .whole, afterMilliseconds milliseconds: Int64 = 0,
-    cutAfterMilliseconds: Int64? = nil, run: SentRun? = nil, _ composer: inout RequestComposer, tell: ((String) -> Void)?
+    cutAfterMilliseconds: Int64? = nil, run: SentRun? = nil, _ composer: inout RequestComposer,
+    tell: ((String) -> Void)?
   ) throws(UploadError) {
     var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
     let json = try? JSONReader.read(content)

@@ -186,9 +186,8 @@ final class UploadJob: Steppable {
   ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, recording) }
     // Whoever allows its removal knows it by the name that it had, or found it in this directory.
-    guard record.record.file.path == request.file.absolute ?? request.file, !hasMoved || request.foundBelow != nil else {
-      return keep(.gone, recording)
-    }
+    guard record.record.file.path == request.file.absolute ?? request.file, !hasMoved || request.foundBelow != nil
+    else { return keep(.gone, recording) }
     if file.mayBeWritten { return keep(.beingWritten, recording) }
     let fileRemoval: FileRemoval
     let requirement: StoredRecording?

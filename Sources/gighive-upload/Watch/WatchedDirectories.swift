@@ -227,7 +227,8 @@ final class WatchedRoots {
 
   /// Another descriptor with the lock of the directory that this descriptor opens; nil if this watcher has not locked it.
   func duplicate(_ descriptor: Int32) -> Int32? {
-    guard let status = shim_file_status(of: descriptor), let own = all.first(where: { $0.status.isSameFile(as: status) })
+    guard let status = shim_file_status(of: descriptor),
+      let own = all.first(where: { $0.status.isSameFile(as: status) })
     else { return nil }
     let copy = shim_duplicate(own.descriptor)
     return copy >= 0 ? copy : nil

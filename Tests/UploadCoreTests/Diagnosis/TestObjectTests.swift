@@ -9,9 +9,11 @@ struct TestObjectTests {
   private func play(
     _ server: Server, interruptBefore: Int? = nil, _ results: [ProbeResult]
   ) throws -> (steps: [String], findings: [String]) {
-    let target = try TargetURI("https://hive/" + (server == .nextcloud ? "remote.php/dav/files/dj/object" : "a/b/object"))
+    let target = try TargetURI(
+      "https://hive/" + (server == .nextcloud ? "remote.php/dav/files/dj/object" : "a/b/object"))
     let test = TestObject(
-      at: target, region: server == .s3 ? "here" : nil, isForWebDAV: [.webDAV, .nextcloud].contains(server), id: "01234567", Secrets())
+      at: target, region: server == .s3 ? "here" : nil, isForWebDAV: [.webDAV, .nextcloud].contains(server),
+      id: "01234567", Secrets())
     var steps: [String] = []
     var results = results[...]
     while true {

@@ -170,6 +170,10 @@ struct RecordMatchTests {
   @Test(arguments: [
     ("http://s3/b/a%20b.wav", "/rec/a b.wav", "http://s3/b/c.wav", "/rec/c.wav", false),
     ("http://s3/b/x-a-y", "/rec/a.wav", "http://s3/b/x-ab-y", "/rec/ab.wav", false),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/ab/a.wav", "/rec/ab/a.wav", false),
+    ("http://s3/b/1/2/a.wav", "/rec/1/2/a.wav", "http://s3/b/a.wav", "/rec/a.wav", false),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/1/a.wav", "/rec/2/a.wav", true),
+    ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/1/ba.wav", "/rec/1/ba.wav", true),
     ("http://s3/b/a.wav", "/rec/a.wav", "http://other/b/c.wav", "/rec/c.wav", true),
     ("http://s3/1/a.wav", "/rec/1/a.wav", "http://s3/2/a.wav", "/rec/2/a.wav", true),
     ("http://s3/b/a.wav", "/rec/a.wav", "http://s3/b/d.wav", "/rec/c.wav", true),
@@ -177,7 +181,7 @@ struct RecordMatchTests {
     ("http://s3/b/a", "/rec/a.wav", "http://s3/b/a", "/rec/c.wav", true),
     ("http://s3/b/%", "/rec/%", "http://s3/b/c", "/rec/c", true),
   ])
-  func onlyADeliveryUnderItsNewNameEndsTheNeedForARenamedFile(
+  func onlyADeliveryUnderItsNewPathEndsTheNeedForARenamedFile(
     url: String, path: String, newURL: String, newPath: String, isNeeded: Bool
   ) {
     func record(_ url: String, _ path: String) -> UploadRecord {

@@ -461,7 +461,9 @@ struct PartsRun<Server: PartsServer> {
 }
 
 extension Answer {
-  fileprivate func with(_ run: SentRun?) -> Answer { Answer(status: status, fields: fields, content: content, run: run) }
+  fileprivate func with(_ run: SentRun?) -> Answer {
+    Answer(status: status, fields: fields, content: content, run: run)
+  }
 }
 
 extension RequestBody {

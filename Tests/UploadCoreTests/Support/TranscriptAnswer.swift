@@ -56,7 +56,9 @@ struct TranscriptAnswer {
     let sentRun = TranscriptAnswer.run(request.body, after: run, isMisread: isMisread)
     run = sentRun ?? run
     func lost(_ error: UploadError) -> UploadEvent {
-      .interrupted(Interruption(error, sent: sent, arrived: arrived, cutAfterMilliseconds: cut, staleness: staleness, run: sentRun))
+      .interrupted(
+        Interruption(error, sent: sent, arrived: arrived, cutAfterMilliseconds: cut, staleness: staleness, run: sentRun)
+      )
     }
     func answer(_ status: Int, _ more: [Field]) -> UploadEvent {
       .answered(
@@ -183,7 +185,6 @@ struct TranscriptAnswer {
     case "$page": return GigHive.page
     case "$begun": return "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
     case "$joined": return "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
-    case "$long-list": return "<ListPartsResult>" + String(repeating: " ", count: Limits.replyLength)
     case "$no-such-upload": return "<Error><Code>NoSuchUpload</Code></Error>"
     case "$drop": return sabre("MethodNotAllowed", "Only PUT, MKCOL and MOVE are allowed on files drop")
     case "$missing": return sabre("NotFound", "File with name //set.wav could not be located")
