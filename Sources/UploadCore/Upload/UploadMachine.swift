@@ -412,7 +412,7 @@ package struct UploadMachine: Sendable {
     case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
       traits.renew()
       do throws(UploadError) {
-        if areNew { return try askAgain(orElse: answer.refusal) }
+        if areNew { return try askAgain(after: answer, orElse: answer.refusal) }
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, by: answer)) }
@@ -486,7 +486,7 @@ package struct UploadMachine: Sendable {
     switch answer.instruction(expectedContinue: first.mayExpectContinue) {
     case .repeatWithoutExpect:
       traits.expectationFailed()
-      return try askAgain(orElse: answer.refusal)
+      return try askAgain(after: answer, orElse: answer.refusal)
     case .redirect(let location): return try follow(location, answer, from: first)
     case .redirectAsGet(let location):
       if try task.takeConfirmation(by: location, answer) {
@@ -517,8 +517,8 @@ package struct UploadMachine: Sendable {
   }
 
   /// Repeats the request from its start, if possible.
-  private mutating func askAgain(orElse error: UploadError) throws(UploadError) {
-    guard task.interrupted(Interruption(error, sent: .none)) == .allowed else { throw error }
+  private mutating func askAgain(after answer: Answer, orElse error: UploadError) throws(UploadError) {
+    guard task.interrupted(Interruption(error, sent: .none, run: answer.run)) == .allowed else { throw error }
     state = .deciding
   }
 
@@ -530,7 +530,7 @@ package struct UploadMachine: Sendable {
     let target = try? first.target.resolving(location)
     if first.isConfidential, let target, target.origin != origin { throw refusal }
     try traits.redirects.follow(from: first.target, to: location, isPermanent: answer.status == 308)
-    try askAgain(orElse: refusal)
+    try askAgain(after: answer, orElse: refusal)
   }
 
   // MARK: Failures

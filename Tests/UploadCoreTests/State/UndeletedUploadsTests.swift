@@ -39,4 +39,23 @@ struct UndeletedUploadsTests {
     #expect(uploads.encoded.count <= Limits.undeletedLength && uploads.encoded.count > Limits.undeletedLength - 1100)
     #expect(uploads.urls.last == "https://hive/\(path)/70" && uploads.urls.first != "https://hive/\(path)/1")
   }
+
+  @Test func eachKindOfServerEndsUploadsOfItsOwnKind() throws {
+    let target = try TargetURI("https://hive/b/")
+    let s3 = S3Object(url: try TargetURI("https://hive/b/a.wav"), region: "here")
+    let (multipart, other) = (try TargetURI("https://hive/b/a.wav?uploadId=u"), try TargetURI("https://hive/files/1"))
+    func end(_ upload: TargetURI, at destination: Destination) throws -> String? {
+      let request = UploadRequest(file: LocalPath("/a.wav"), destination: destination)
+      guard let purpose = UploadMachine.Purpose(ending: upload, as: request) else { return nil }
+      var machine = try UploadMachine(
+        purpose, UploadPolicy(retries: RetryPolicy(.failures(0), maximumDelayMilliseconds: 4000), seed: 7))
+      guard case .send(let request, _) = machine.next(nowMilliseconds: 0, unixSeconds: 0) else { return "nothing" }
+      return request.method + " " + request.target.text + (request.signing == nil ? "" : " signed")
+    }
+    #expect(try end(multipart, at: .s3(s3)) == "DELETE https://hive/b/a.wav?uploadId=u signed")
+    #expect(try end(other, at: .webDAV(target)) == "DELETE https://hive/files/1")
+    #expect(try end(other, at: .tus(target)) == "DELETE https://hive/files/1")
+    #expect(try end(other, at: .s3(s3)) == nil && end(multipart, at: .webDAV(target)) == nil)
+    #expect(try end(multipart, at: .tus(target)) == nil && end(other, at: .put(target, isSigned: false)) == nil)
+  }
 }
