@@ -87,15 +87,15 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
     assert times_sent(stub) == 2 and not log.count("another process")
 
 
-def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path):
+def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path, other_path):
     """Also if no watcher has seen it yet."""
     stub, other = hive(), hive()
-    first, second = write(tmp_path / "rec" / "a.wav"), write(tmp_path / "rec" / "b.wav")
-    config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x"))
+    first, second = write(tmp_path / "rec" / "sub" / "a.wav"), write(tmp_path / "rec" / "sub" / "b.wav")
+    config = configure(tmp_path, stub, section(other_path, server=other.url, user="uploader", label="x"))
     assert program.send(stub, second).code == 0
     result = program.send(stub, first, "--after", "remove", "--config", config).check()
     assert "a.wav was kept: its upload " in result.err and f" to {other.url}" in result.err
-    result = program.run("clean", tmp_path / "rec", "--keep-free", "1000T", "--config", config, env=PASSWORD)
+    result = program.run("clean", tmp_path / "rec/sub", "--keep-free", "1000T", "--config", config, env=PASSWORD)
     assert result.err.count(" was kept: its upload ") == 2 and first.exists() and second.exists()
     for record in records(program):
         if record.document["endpoint"].startswith(other.url):
@@ -129,10 +129,10 @@ def test_a_recording_that_another_section_cannot_send_now_is_not_removed(hive, w
     assert file.exists()
 
 
-def test_while_the_list_of_what_was_there_is_damaged_nothing_is_removed_or_begun(hive, watch, tmp_path, program):
+def test_while_the_list_of_what_was_there_is_damaged_nothing_is_removed_or_begun(hive, watch, tmp_path, program, other_path):
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "sub" / "a.wav")
-    skipping = section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x", existing="skip")
+    skipping = section(other_path, server=other.url, user="uploader", label="x", existing="skip")
     watching = watch(None, "--config", configure(tmp_path, stub, skipping), named=False)
     watching.says("watching")
     watching.stop()

@@ -59,8 +59,7 @@ final class Transfer {
     clock = TransferClock(timeouts)
     self.rateShare = rateShare
     // What grows is not worth a thread.
-    let isDigested = source?.digest != nil && request.body.digestedFrom == nil
-    buffers.clear(digestedLength: isDigested ? request.body.fileLength : 0)
+    buffers.clear(digestedLength: source?.digestsFile ?? false ? request.body.fileLength : 0)
   }
 
   deinit { rateShare?.rest() }

@@ -8,11 +8,17 @@ extension UploadError {
 
 /// The file whose ranges are request bodies, with its digest and its observed changes.
 final class TransferSource {
+  /// What is digested.
+  private enum Digested {
+    case nothing
+    /// Every byte of the file. Bytes before a range are read while the connection is blocked.
+    case file(FileDigest)
+    /// What is sent from an offset on, while the file may be written.
+    case run(from: Int64, FileDigest)
+  }
+
   let file: SourceFile
-  /// Gets every byte of the file. Bytes before a range are read while the connection is blocked. While the file grows, it gets what is sent.
-  private(set) var digest: FileDigest?
-  /// Where ``sentRun`` begins.
-  private var runStart: Int64?
+  private var digested: Digested
   /// Whether sendfile(2) turned out not to work with this connection or file system.
   var mustBeRead = false
   /// Whether the digest has every byte read for sending since the file was last seen unchanged. Of bytes that are sent again, it has what
@@ -34,9 +40,18 @@ final class TransferSource {
   /// - Parameter clock: the monotonic clock, in milliseconds.
   init(file: SourceFile, digest: FileDigest?, clock: @escaping () -> Int64 = { shim_monotonic_milliseconds() }) {
     self.file = file
-    self.digest = digest
+    digested = digest.map { .file($0) } ?? .nothing
     diskTime = DiskTime(clock: clock)
   }
+
+  var digest: FileDigest? {
+    switch digested {
+    case .nothing: nil
+    case .file(let digest), .run(_, let digest): digest
+    }
+  }
+
+  var digestsFile: Bool { if case .file = digested { true } else { false } }
 
   /// Reads from `offset` into `space`, as much as there is, and digests it.
   /// - Returns: the number of bytes, at least one.
@@ -64,14 +79,14 @@ final class TransferSource {
   /// Call it before this content is sent.
   func beginRun(_ body: RequestBody) throws(UploadError) {
     guard let earliest = body.digestedFrom else { return }
-    if let runStart, runStart >= earliest, digest?.position == body.fileOffset { return }
-    (digest, runStart) = (try FileDigest(from: body.fileOffset), body.fileOffset)
+    if case .run(let start, let digest) = digested, start >= earliest, digest.position == body.fileOffset { return }
+    digested = .run(from: body.fileOffset, try FileDigest(from: body.fileOffset))
   }
 
   /// What was read to be sent; nil if ``beginRun(_:)`` was not called.
   var sentRun: SentRun? {
-    guard let runStart, let digest, let sha256 = try? digest.soFar() else { return nil }
-    return SentRun(offset: runStart, length: digest.position - runStart, sha256: sha256)
+    guard case .run(let start, let digest) = digested, let sha256 = try? digest.soFar() else { return nil }
+    return SentRun(offset: start, length: digest.position - start, sha256: sha256)
   }
 
   // MARK: Time

@@ -139,4 +139,19 @@ extension LocalPath {
     guard let name = cString, shim_real_path(name, &buffer, buffer.count) == 0 else { return nil }
     return LocalPath(cString: buffer)
   }
+
+  /// What follows a directory in this path without links, as far as it exists; empty for the directory itself, nil elsewhere. A link or a
+  /// bind mount gives a directory another path, so device and inode are compared.
+  func relative(to directory: shim_file_status) -> [UInt8]? {
+    // The one above "a/.." is not "a".
+    let real = withoutLinks ?? self.directory.withoutLinks?.appendingName(name.bytes) ?? self
+    var above = real
+    while true {
+      if shim_file_status(at: above)?.isSameFile(as: directory) ?? false {
+        return Array(real.bytes.dropFirst(above.bytes.count).drop { $0 == ASCII.slash })
+      }
+      guard above.bytes.count > 1 else { return nil }
+      above = above.directory
+    }
+  }
 }

@@ -53,7 +53,7 @@ enum Watch {
   /// Records must not be uploaded.
   private static func refuseStateDirectory(_ group: WatchArguments) throws(UsageError) {
     for directory in group.directories {
-      if let status = shim_file_status(at: directory), WatchedDirectory.contains(group.statePath, status) {
+      if let status = shim_file_status(at: directory), group.statePath.relative(to: status) != nil {
         throw UsageError(
           PrintableText.line(directory.text) + " cannot be watched: the state directory "
             + PrintableText.line(group.statePath.text) + " is in it; use --state-dir DIR.")

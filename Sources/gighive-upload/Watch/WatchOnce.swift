@@ -52,7 +52,7 @@ final class WatchOnce {
 
   /// Whether the other directory is the same, or below.
   private static func isShared(_ directory: LocalPath, _ other: LocalPath) -> Bool {
-    shim_file_status(at: directory).map { WatchedDirectory.contains(other, $0) } ?? false
+    shim_file_status(at: directory).map { other.relative(to: $0) != nil } ?? false
   }
 
   private func preview(_ group: WatchArguments) throws(UsageError) {

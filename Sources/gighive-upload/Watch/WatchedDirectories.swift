@@ -165,9 +165,7 @@ final class WatchedDirectories {
 
   /// Whether one of them that cannot be watched now has a file under another name.
   func hasUnwatched(_ file: LocalPath) -> Bool {
-    let unwatched = all.filter { !$0.isOpen }
-    guard !unwatched.isEmpty, let directory = file.directory.withoutLinks else { return false }
-    return unwatched.contains { $0.path.withoutLinks?.contains(directory.bytes) ?? false }
+    all.contains { one in !one.isOpen && shim_file_status(at: one.path).map { file.directory.relative(to: $0) != nil } ?? false }
   }
 
   // MARK: Scans
@@ -225,13 +223,9 @@ final class WatchedRoots {
     return !all.contains { $0.status.isSameFile(as: status) }
   }
 
-  /// Another descriptor with the lock of the directory that this descriptor opens; nil if this watcher has not locked it.
-  func duplicate(_ descriptor: Int32) -> Int32? {
-    guard let status = shim_file_status(of: descriptor),
-      let own = all.first(where: { $0.status.isSameFile(as: status) })
-    else { return nil }
-    let copy = shim_duplicate(own.descriptor)
-    return copy >= 0 ? copy : nil
+  /// Another descriptor with the lock of a directory, or the negative error; nil if this watcher has not locked it.
+  func duplicate(_ directory: shim_file_status) -> Int32? {
+    all.first { $0.status.isSameFile(as: directory) }.map { shim_duplicate($0.descriptor) }
   }
 
   /// Whether another watcher has locked a directory. One that cannot be read is not its.

@@ -76,14 +76,15 @@ final class WatchedDirectory {
     guard let status = shim_file_status(of: lock), status.isDirectory else {
       return .unusable("it is not a directory")
     }
-    guard !WatchedDirectory.contains(arguments.statePath, status) else {
+    guard arguments.statePath.relative(to: status) == nil else {
       return .unusable("the state directory " + PrintableText.line(arguments.statePath.text) + " is in it")
     }
     isShared = FileSystem.isShared(type: shim_file_system_type(lock))
     let locked = shim_lock(lock)
     if -locked == SHIM_EAGAIN {
       // Under another name, this watcher may have locked it.
-      guard let own = roots.duplicate(lock) else { return .locked }
+      guard let own = roots.duplicate(status) else { return .locked }
+      guard own >= 0 else { return .unusable(SystemError(result: own).text) }
       _ = shim_close(lock)
       lock = own
     }
@@ -98,17 +99,6 @@ final class WatchedDirectory {
       existing = try ExistingList.openOrCreate(of: path, in: arguments.statePath)
       return nil
     } catch { return .unusable(error.text) }
-  }
-
-  /// Whether a path is a directory, or below it; as far as the path exists.
-  static func contains(_ path: LocalPath, _ directory: shim_file_status) -> Bool {
-    // The one above "a/.." is not "a".
-    var path = path.withoutLinks ?? path.directory.withoutLinks?.appendingName(path.name.bytes) ?? path
-    while true {
-      if shim_file_status(at: path)?.isSameFile(as: directory) ?? false { return true }
-      guard path.bytes.count > 1 else { return false }
-      path = path.directory
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// The `[watch DIR]` sections of the configuration, for a process that no watcher has started: one of them may still have to send what it
@@ -18,11 +19,11 @@ final class WatchedSections {
   func claim(_ path: LocalPath) -> Bool {
     do throws(UsageError) {
       if groups == nil { groups = try read() }
-      guard let real = path.directory.withoutLinks?.appendingName(path.name.bytes) else { return false }
+      guard path.directory.withoutLinks != nil else { return false }
       for (arguments, inspector) in groups ?? [] {
         inspector.forgetFileSystem()
         for directory in arguments.directories
-        where !WatchedSections.claim(real, for: arguments, inspector, in: directory) {
+        where !WatchedSections.claim(path, for: arguments, inspector, in: directory) {
           return false
         }
       }
@@ -48,13 +49,14 @@ final class WatchedSections {
   private static func claim(
     _ file: LocalPath, for arguments: WatchArguments, _ inspector: FileInspector, in directory: LocalPath
   ) -> Bool {
-    guard let root = directory.withoutLinks, let rest = file.relative(to: root) else { return true }
+    guard let status = shim_file_status(at: directory), let rest = file.directory.relative(to: status) else { return true }
     var existing: ExistingList?
     if arguments.existing == .skip {
       existing = try? ExistingList.open(of: directory, in: arguments.statePath)
       // As long as it is not known what was there, nothing is known to be wanted, or not to be.
       if existing == nil { return false }
     }
-    return inspector.claim(directory.appendingName(rest.bytes).bytes, below: directory, existing: existing)
+    let path = (rest.isEmpty ? directory : directory.appendingName(rest)).appendingName(file.name.bytes)
+    return inspector.claim(path.bytes, below: directory, existing: existing)
   }
 }
