@@ -300,7 +300,7 @@ $(BUILD)/board/%/.unpacked: | boardtools
 
 .PHONY: board boards
 boards: $(BUILD)/board/arm64/.unpacked $(BUILD)/board/armhf/.unpacked $(BUILD)/board/amd64/.unpacked
-board: static arm $(if $(QUICK),$(BUILD)/board/arm64/.unpacked $(BUILD)/board/amd64/.unpacked,boards) ## boot Debian's kernels in an emulator: memory, power cuts, lossy links; QUICK=1: what CI runs
+board: static arm $(if $(QUICK),$(BUILD)/board/armhf/.unpacked $(BUILD)/board/amd64/.unpacked,boards) ## boot Debian's kernels in an emulator: memory, power cuts, lossy links; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Board $(if $(QUICK),--quick,--write-docs)
 
 # Man pages, completions and docs/reference.md, from the program's help.

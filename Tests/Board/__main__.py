@@ -70,7 +70,7 @@ def parse() -> argparse.Namespace:
         parser.error(f"no such part: {', '.join(unknown)}")
     if options.write_docs and options.quick:
         parser.error("--write-docs needs the long form")
-    if not (UNPACKED / "arm64/.unpacked").exists():
+    if not (UNPACKED / "amd64/.unpacked").exists():
         parser.error("there are no kernels: run `make boards`")
     return options
 
