@@ -328,7 +328,7 @@ package final class TestUpload {
 
 /// Removes what a test has created, or says what is left.
 package final class TestRemoval {
-  private var task: ErrandTask
+  private let task: UploadTask
   /// "the test upload of 10.0 MB at https://…"
   private let subject: String
   private let howElse: String
@@ -336,7 +336,7 @@ package final class TestRemoval {
   private var tries = 0
 
   init(ofUpload location: TargetURI, length: Int64, expires: String?, overridesMethod: Bool, _ secrets: Secrets) {
-    task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
+    task = CancelTask(location, overridesMethod: overridesMethod)
     subject = "the test upload of " + SizeText.short(length) + " at " + secrets.line(ofURI: location.text)
     let expiry = expires.map { "The server deletes it at " + secrets.line($0) + ". " } ?? ""
     howElse =
@@ -352,13 +352,13 @@ package final class TestRemoval {
     subject = "the test recording " + String(assetID)
     howElse = "Delete it in GigHive's media library."
     let token = json["delete_token"]?.string ?? ""
-    task = .deletion(DeleteTask(assetID: assetID, deleteToken: token, from: base, isRepeated: false))
+    task = DeleteTask(assetID: assetID, deleteToken: token, from: base, isRepeated: false)
     if token.isEmpty { problem = .unconfirmed(status: answer.status) }
   }
 
   /// The request to send; nil when there is no more to do.
   package var request: HTTPRequest? {
-    guard problem == nil, case .ask(let request) = task.next() else { return nil }
+    guard problem == nil, case .ask(let request)? = try? task.next() else { return nil }
     return request
   }
 
@@ -382,7 +382,7 @@ package final class TestRemoval {
   }
 
   package var result: Finding.Result {
-    if problem == nil, case .finished(let outcome) = task.next() {
+    if problem == nil, case .finished(let outcome)? = try? task.next() {
       guard case .cancelled(isKept: true) = outcome else { return .ok(subject + " is removed") }
       return .warning(
         subject + " is still there: the server cannot delete uploads (no termination).", remedy: howElse)

@@ -152,7 +152,7 @@ struct S3Parts: Sendable {
 }
 
 /// Ends a multipart upload on an S3 server: it drops the parts.
-struct AbortTask: Sendable {
+final class AbortTask: UploadTask {
   private let location: TargetURI
   private var s3: S3Dialog
   private var isDone = false
@@ -171,11 +171,11 @@ struct AbortTask: Sendable {
   /// Whether the server has dropped the parts, or does not know the upload.
   static func hasEnded(_ answer: Answer) -> Bool { answer.status == 204 || answer.isNoSuchUpload }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     isDone ? .finished(.cancelled(isKept: false)) : .ask(AbortTask.request(to: location, s3))
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     if s3.learn(from: answer) { return }
     if AbortTask.hasEnded(answer) {
       isDone = true

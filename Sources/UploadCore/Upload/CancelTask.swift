@@ -1,7 +1,7 @@
 /// Ends an upload on a tus server (the termination extension).
 ///
 /// A response that does not prove its origin ends nothing. Then a HEAD asks whether the upload is still there.
-struct CancelTask: Sendable {
+final class CancelTask: UploadTask {
   private enum State: Sendable {
     case terminating
     /// Ask whether the upload is still there, after a response without proof. `unsupported`: it said that uploads cannot be
@@ -19,7 +19,7 @@ struct CancelTask: Sendable {
     self.overridesMethod = overridesMethod
   }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     switch state {
     case .terminating: .ask(TusUpload.termination(of: location, overridesMethod: overridesMethod))
     case .locating: .ask(TusUpload.head(of: location))
@@ -27,7 +27,7 @@ struct CancelTask: Sendable {
     }
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     let verdict = Verdict.ofTus(status: answer.status, fields: answer.fields)
     switch state {
     case .terminating: try receiveTermination(answer, verdict)
@@ -38,7 +38,7 @@ struct CancelTask: Sendable {
     }
   }
 
-  private mutating func receiveTermination(_ answer: Answer, _ verdict: Verdict) throws(UploadError) {
+  private func receiveTermination(_ answer: Answer, _ verdict: Verdict) throws(UploadError) {
     switch verdict {
     case _ where verdict.provesEnd: state = .ended(isKept: false)
     case .tus(.refused(status: 405)), .tus(.refused(status: 501)): state = .ended(isKept: true)
@@ -50,7 +50,7 @@ struct CancelTask: Sendable {
     }
   }
 
-  private mutating func receiveLocation(
+  private func receiveLocation(
     _ verdict: Verdict, _ error: UploadError, unsupported: Bool
   ) throws(UploadError) {
     switch verdict {
@@ -64,7 +64,7 @@ struct CancelTask: Sendable {
 }
 
 /// Deletes a recording from GigHive.
-struct DeleteTask: Sendable {
+final class DeleteTask: UploadTask {
   private enum State: Sendable {
     /// `mayBeDone`: whether the server may have carried out an earlier request. It then no longer knows the token.
     case asking(mayBeDone: Bool)
@@ -89,7 +89,7 @@ struct DeleteTask: Sendable {
   }
 
   /// Whether the recording may be gone, although no response says so.
-  var mayBeDone: Bool {
+  override var mayBeDeleted: Bool {
     switch state {
     case .asking(let mayBeDone): mayBeDone
     case .checking: false
@@ -97,7 +97,7 @@ struct DeleteTask: Sendable {
     }
   }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     switch state {
     case .asking: .ask(request)
     case .checking: .ask(question)
@@ -105,7 +105,7 @@ struct DeleteTask: Sendable {
     }
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     if case .checking(let refusal) = state {
       guard case .gigHive(.absent) = Verdict.ofRecording(answer), answer.isFresh else { throw refusal }
       state = .deleted(wasGone: true)
@@ -113,7 +113,7 @@ struct DeleteTask: Sendable {
     }
     switch Verdict.ofDeletion(answer) {
     case .gigHive(.absent): state = .deleted(wasGone: false)
-    case .gigHive(.deleteTokenUnknown): state = mayBeDone ? .deleted(wasGone: false) : .checking(answer.refusal)
+    case .gigHive(.deleteTokenUnknown): state = mayBeDeleted ? .deleted(wasGone: false) : .checking(answer.refusal)
     case .gigHive(.refused(let status, let message)): throw .refused(status: status, message: message)
     case .somebodyElse(let status) where answer.isSuccess: throw .unconfirmed(status: status)
     case .somebodyElse(let status) where status == 404 || status == 410: throw .notFromServer(status: status)
@@ -121,9 +121,13 @@ struct DeleteTask: Sendable {
     }
   }
 
-  mutating func interrupted(_ interruption: Interruption) {
-    guard case .asking(let mayBeDone) = state else { return }
+  override func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isLoginInstead(answer) }
+
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     // A gateway that answers 502 or 504 does not know the outcome of the request.
-    state = .asking(mayBeDone: mayBeDone || (interruption.sent != .none && interruption.error.traits.leavesOutcomeOpen))
+    if case .asking(false) = state, interruption.sent != .none, interruption.error.traits.leavesOutcomeOpen {
+      state = .asking(mayBeDone: true)
+    }
+    return .allowed
   }
 }

@@ -4,7 +4,7 @@
 ///        ▲          │   ▲
 ///        │          ▼   │
 ///     recalling ──▶ asking (the state of the asset on GigHive)
-struct MultipartTask: Sendable {
+final class MultipartTask: UploadTask {
   private enum State: Sendable {
     /// An earlier process has sent the form. The file is read for its SHA-256.
     case recalling(assetID: Int64)
@@ -23,7 +23,7 @@ struct MultipartTask: Sendable {
   private let boundary: Boundary
   private let provesServer: Bool
   private var state: State
-  private(set) var doubt = StoredDoubt.none
+  private var stored = StoredDoubt.none
   /// A change to save in the record before anything else.
   private var unsaved: RecordChange?
 
@@ -36,7 +36,7 @@ struct MultipartTask: Sendable {
     if request.isForGigHive, let assetID = plan.previous.assetID { state = .recalling(assetID: assetID) }
   }
 
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .recalling, .posting, .verifying: 0
     case .asking, .unnumbered: 1
@@ -44,18 +44,18 @@ struct MultipartTask: Sendable {
     }
   }
 
-  var isVerifying: Bool {
+  override var isVerifying: Bool {
     if case .verifying = state { true } else { false }
   }
 
-  var awaitsOutcome: Bool {
+  override var awaitsOutcome: Bool {
     switch state {
     case .recalling, .posting, .unnumbered: false
     case .verifying, .asking, .stored: true
     }
   }
 
-  mutating func next() throws(UploadError) -> TaskStep {
+  override func next() throws(UploadError) -> TaskStep {
     switch state {
     case .posting, .unnumbered: return .ask(try post())
     case .recalling, .verifying: return .hash(.wholeFile)
@@ -81,12 +81,12 @@ struct MultipartTask: Sendable {
 
   // MARK: Responses
 
-  func isPortals(_ answer: Answer) -> Bool {
+  override func isPortals(_ answer: Answer) -> Bool {
     request.isForGigHive
       ? LikelySoftware.isLoginInstead(answer) : LikelySoftware.isPortals(answer, unless: provesServer)
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     switch state {
     case .posting:
       // A response to a part of the recording confirms nothing.
@@ -106,7 +106,8 @@ struct MultipartTask: Sendable {
     }
   }
 
-  mutating func hashed(sha256: String) throws(UploadError) {
+  override func hashed(_ result: HashResult) throws(UploadError) {
+    guard case .wholeFile(let sha256, _) = result else { return }
     switch state {
     case .recalling(let assetID):
       state = .asking(assetID: assetID, SentFile(size: size, sha256: sha256), isRecalled: true)
@@ -115,7 +116,7 @@ struct MultipartTask: Sendable {
     }
   }
 
-  private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
+  private func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
     state = .posting
     if !request.isForGigHive {
       if let problem = LikelySoftware.problemOfPHP(answer) { throw problem }
@@ -141,7 +142,7 @@ struct MultipartTask: Sendable {
     }
   }
 
-  private mutating func receiveRecording(_ answer: Answer, _ assetID: Int64, _ sent: SentFile) throws(UploadError) {
+  private func receiveRecording(_ answer: Answer, _ assetID: Int64, _ sent: SentFile) throws(UploadError) {
     guard case .gigHive(.recording(let checksum?, let size?, _)) = Verdict.ofRecording(answer) else {
       guard answer.isSuccess || answer.status == 404 else { throw answer.refusal }
       throw .stillProcessing
@@ -153,26 +154,26 @@ struct MultipartTask: Sendable {
   }
 
   /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
-  mutating func lastByteNext() {
-    doubt = .announced
+  override func lastByteNext() {
+    stored = .announced
     unsaved = .mayBeStored
   }
 
-  mutating func takeUnsaved() -> RecordChange? {
+  override func takeUnsaved() -> RecordChange? {
     defer { unsaved = nil }
     return unsaved
   }
 
   /// GigHive detects duplicates. Other endpoints may not: once any part of the recording may have reached them, sending it
   /// again could store it twice.
-  mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     if case .verifying = state { state = .posting }
     // Sending everything again just to ask would be too expensive.
     if case .unnumbered = state { return .forbidden }
     if request.isForGigHive { return .allowed }
     let safety = safetyOfRepeating(after: interruption)
-    if doubt != .none, safety == .allowed {
-      doubt = .none
+    if stored != .none, safety == .allowed {
+      stored = .none
       unsaved = .notStored
     }
     return safety
@@ -196,18 +197,23 @@ struct MultipartTask: Sendable {
     return error.traits.leavesOutcomeOpen
   }
 
-  /// Whether a 303 confirms the upload, as with S3's POST policy, which says so in the query.
-  func isConfirmed(by location: String, _ answer: Answer) -> Bool {
-    guard case .posting = state, answer.status == 303, answer.sent == .whole, !request.isForGigHive else {
-      return false
-    }
-    return UploadConfirmation.isConfirmationByS3(location)
-  }
-
-  mutating func confirm(by answer: Answer) throws(UploadError) {
+  /// A 303 may confirm the upload, as with S3's POST policy, which says so in the query.
+  override func takeConfirmation(by location: String, _ answer: Answer) throws(UploadError) -> Bool {
+    guard case .posting = state, answer.status == 303, answer.sent == .whole, !request.isForGigHive,
+      UploadConfirmation.isConfirmationByS3(location)
+    else { return false }
     try receive(
       Answer(
         status: 200, sent: answer.sent, afterMilliseconds: answer.afterMilliseconds,
         receivedAtSeconds: answer.receivedAtSeconds))
+    return true
   }
+
+  override var doubt: StoredDoubt { stored }
+
+  override func mayBeStored(afterLocal error: UploadError) -> Bool { stored != .none }
+
+  override var sendsWhole: Bool { true }
+
+  override var answered: AnsweredRequest { request.isForGigHive ? .gigHiveForm : .otherForm }
 }

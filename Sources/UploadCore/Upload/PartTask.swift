@@ -42,7 +42,7 @@ package struct LentPart: Sendable {
 /// knows about failures.
 ///
 ///     hashing ──▶ sending ──▶ taken
-struct PartTask: Sendable {
+final class PartTask: UploadTask {
   private enum State: Sendable {
     case hashing
     case sending
@@ -61,7 +61,7 @@ struct PartTask: Sendable {
   }
 
   /// The part as far as it is on the server; nil before that.
-  var progress: LentPart.Progress? {
+  override var progressOfPart: LentPart.Progress? {
     switch (state, way) {
     case (.taken(let tag), _): .taken(tag: tag, sha256: sha256)
     // The record could not keep a longer name.
@@ -72,9 +72,12 @@ struct PartTask: Sendable {
   }
 
   /// How much the server has of it, in bytes.
-  var delivered: Int64 { if case .tus(let upload) = way { upload.progress } else { 0 } }
+  override var deliveredInParts: Int64? { if case .tus(let upload) = way { upload.progress } else { 0 } }
 
-  mutating func next() throws(UploadError) -> TaskStep {
+  /// The upload that has lent it compares it.
+  override var comparesParts: Bool { true }
+
+  override func next() throws(UploadError) -> TaskStep {
     switch (state, way) {
     case (.hashing, _): return .hash(.range(.sha256, offset: part.offset, length: part.length))
     case (.sending, .request(let dialect, let upload)):
@@ -87,7 +90,7 @@ struct PartTask: Sendable {
     }
   }
 
-  mutating func hashed(_ result: HashResult) {
+  override func hashed(_ result: HashResult) {
     guard case .range(let checksum, _) = result else { return }
     switch (state, way) {
     case (.hashing, _): (sha256, state) = (ASCII.hex(Base64.decode(checksum.utf8) ?? []), .sending)
@@ -98,11 +101,11 @@ struct PartTask: Sendable {
     }
   }
 
-  func isPortals(_ answer: Answer) -> Bool {
+  override func isPortals(_ answer: Answer) -> Bool {
     if case .request(let dialect, _) = way { dialect.isPortals(answer) } else { false }
   }
 
-  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+  override func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch way {
     case .request(var dialect, let upload):
       let isToBeRepeated = dialect.learn(from: answer)
@@ -122,10 +125,12 @@ struct PartTask: Sendable {
     }
   }
 
-  mutating func interrupted(_ interruption: Interruption) {
-    guard case .tus(var upload) = way else { return }
-    upload.interrupted(interruption)
-    way = .tus(upload)
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
+    if case .tus(var upload) = way {
+      upload.interrupted(interruption)
+      way = .tus(upload)
+    }
+    return .allowed
   }
 }
 

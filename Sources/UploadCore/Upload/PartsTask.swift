@@ -32,7 +32,7 @@
 /// `examiningFile` follows `digesting` for finished recordings, too, where parts have digests or other connections have sent some. If the file's
 /// status (ctime) has changed by then, all parts are compared (`comparingAgain`): the digest of the whole, which reads on behind them, does not
 /// show whether they are still what the file has.
-struct PartsTask: Sendable {
+final class PartsTask: UploadTask {
   private enum State: Sendable {
     /// End an upload that is of no use, whatever the response. Afterwards, the recording is sent, or the upload fails.
     case aborting(TargetURI, before: UploadError?)
@@ -138,7 +138,7 @@ struct PartsTask: Sendable {
   /// Whether the server was asked to join the parts of this upload.
   private var isJoinAsked = false
   /// Whether it had parts from this process, and has lost them, or did not join them.
-  private(set) var hasLostRecording = false
+  private var hasLost = false
   /// The part that was sent without a response while the recording grew, if the server does not check what it gets.
   private var unanswered: (number: Int, sha256: String)?
   /// How much it got of a part when it did not know the upload any more, in bytes.
@@ -181,7 +181,7 @@ struct PartsTask: Sendable {
   // MARK: What is asked of it
 
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .aborting, .looking, .comparing, .making(_, isBegun: false), .creating, .unsupported, .listing, .examining,
       .hashing, .putting, .awaitingLent, .growing, .ended, .matching, .failing:
@@ -193,9 +193,15 @@ struct PartsTask: Sendable {
   }
 
   /// How much of the recording the server has in whole parts, in bytes.
-  var lastOffset: Int64 { parts.total(in: size) }
+  override var lastOffset: Int64 { parts.total(in: size) }
 
-  var isVerifying: Bool {
+  override var deliveredInParts: Int64? { lastOffset }
+
+  override var doubtOfParts: StoredDoubt? { StoredDoubt.none }
+
+  override var hasLostRecording: Bool { hasLost }
+
+  override var isVerifying: Bool {
     switch state {
     case .comparing, .digesting, .comparingAgain: true
     default: false
@@ -203,31 +209,31 @@ struct PartsTask: Sendable {
   }
 
   /// Whether the server has had everything, and only the outcome is missing.
-  var awaitsOutcome: Bool { progress > size }
+  override var awaitsOutcome: Bool { progress > size }
 
   /// Whether the request in flight is about an upload that is not needed. What stays of it may cost money, so some failures are retried.
-  var isTidying: Bool {
+  override var isTidying: Bool {
     if case .aborting = state { abortFailures >= Limits.abortRetries } else { false }
   }
 
   /// Whether the server does not join parts.
-  var joinsNothing: Bool { if case .unsupported = state { true } else { false } }
+  override var joinsNothing: Bool { if case .unsupported = state { true } else { false } }
 
   /// Whether what is read of the file is not known to be what was sent.
-  var readsUnknown: Bool {
+  override var readsUnknown: Bool {
     guard case .examining = state, case .read = continuation else { return false }
     return true
   }
 
-  func isPortals(_ answer: Answer) -> Bool { dialect.isPortals(answer) }
+  override func isPortals(_ answer: Answer) -> Bool { dialect.isPortals(answer) }
 
-  mutating func takeUnsaved() -> RecordChange? {
+  override func takeUnsaved() -> RecordChange? {
     guard case .save(let change) = pending.first else { return nil }
     pending.removeFirst()
     return change
   }
 
-  mutating func next() throws(UploadError) -> TaskStep {
+  override func next() throws(UploadError) -> TaskStep {
     if !pending.isEmpty { return pending.removeFirst() }
     switch state {
     case .aborting(let location, _): return .ask(dialect.abort(location))
@@ -262,7 +268,7 @@ struct PartsTask: Sendable {
 
   /// What is probably hashed next, while a part is sent. Only a server that compares parts with their SHA-256 notices if that of the file
   /// is another one when it is sent. If other connections send parts, nobody knows.
-  var nextRange: HashRange? {
+  override var nextRange: HashRange? {
     guard case .putting(let number, _) = state, dialect.checksParts, !parts.areGrowing, lent.isEmpty else { return nil }
     return parts.nextMissing(in: size, besides: { $0 == number }).map { hashRange(of: $0) }
   }
@@ -286,7 +292,7 @@ struct PartsTask: Sendable {
   // MARK: What comes next
 
   /// Begins an upload.
-  private mutating func begin() {
+  private func begin() {
     resumedFrom = resumedFrom ?? 0
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
@@ -301,7 +307,7 @@ struct PartsTask: Sendable {
   }
 
   /// The upload is no longer there, or of no use. If this process has created it, that counts as a failure, because it could happen endlessly.
-  private mutating func startOver() throws(UploadError) {
+  private func startOver() throws(UploadError) {
     let isOwn = hasCreated
     noteLoss()
     forget()
@@ -309,21 +315,21 @@ struct PartsTask: Sendable {
     if isOwn { throw .uploadLost }
   }
 
-  private mutating func noteLoss() {
-    hasLostRecording = hasCreated && parts.total(in: size) + sentInVain > Limits.fullSendLength
+  private func noteLoss() {
+    hasLost = hasCreated && parts.total(in: size) + sentInVain > Limits.fullSendLength
   }
 
   /// Whether this process has created the upload.
   private var hasCreated: Bool { if case .thisProcess = upload?.origin { true } else { false } }
 
-  private mutating func forget() {
+  private func forget() {
     parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
     (upload, areMatched, lent) = (nil, false, [])
     pending.append(.save(.forgotten))
   }
 
   /// Ends the upload on the server, and sends the recording from the start, or fails.
-  private mutating func abort(before error: UploadError?) {
+  private func abort(before error: UploadError?) {
     guard let location = upload?.location else {
       state = error.map { .failing($0) } ?? .looking
       return
@@ -332,13 +338,13 @@ struct PartsTask: Sendable {
   }
 
   /// - Returns: whether an upload was being ended that is not needed. To send again what this process has sent could happen endlessly.
-  mutating func leaveTidying() -> Bool {
+  override func leaveTidying() -> Bool {
     guard case .aborting(let location, let error) = state, error != nil || !hasCreated else { return false }
     leaveAborted(location, error, isGone: false)
     return true
   }
 
-  private mutating func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
+  private func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
     if !isGone { pending.append(.warn(.partsLeft([location], error == nil ? .forgotten : .recorded))) }
     // Otherwise `cancel` can still end it.
@@ -347,7 +353,7 @@ struct PartsTask: Sendable {
   }
 
   /// Why the parts of an earlier process may be of another file.
-  private var doubt: FileDoubt? { if case .earlierProcess(let doubt) = upload?.origin { doubt } else { nil } }
+  private var fileDoubt: FileDoubt? { if case .earlierProcess(let doubt) = upload?.origin { doubt } else { nil } }
 
   /// Whether the record has the SHA-256 of each part, with which the file is compared.
   private var comparesEach: Bool { parts.areGrowing || dialect.checksParts }
@@ -356,14 +362,14 @@ struct PartsTask: Sendable {
   private var continuation: ContinuationPolicy.Decision {
     if comparesEach { return .proceed }
     return ContinuationPolicy.decide(
-      doubt, sent: sent, offset: parts.end(in: size), size: size,
+      fileDoubt, sent: sent, offset: parts.end(in: size), size: size,
       digestDecides: computesSHA256)
   }
 
   /// If the file may have changed, only the beginning that this connection has sent can be compared. What others sent behind it is sent
   /// again.
-  private mutating func forgetUncompared() {
-    guard doubt != nil, !comparesEach, let sent, parts.end(in: size) > sent.length else { return }
+  private func forgetUncompared() {
+    guard fileDoubt != nil, !comparesEach, let sent, parts.end(in: size) > sent.length else { return }
     for number in 1...parts.count(in: size) where parts.has(number) {
       let (offset, length) = parts.range(of: number, in: size)
       if offset + length > sent.length { parts.set(nil, of: number) }
@@ -371,7 +377,7 @@ struct PartsTask: Sendable {
     pending.append(.save(.parts(parts)))
   }
 
-  private mutating func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
+  private func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
     if !isJoined { forgetUncompared() }
     switch continuation {
     case .compare(let sent): return .hash(.beginning(length: sent.length))
@@ -383,7 +389,7 @@ struct PartsTask: Sendable {
   }
 
   /// What the server has is of another file.
-  private mutating func leaveOther(isJoined: Bool) {
+  private func leaveOther(isJoined: Bool) {
     if isJoined {
       state = .failing(.objectExists(status: 412))
       return
@@ -392,8 +398,8 @@ struct PartsTask: Sendable {
     abort(before: nil)
   }
 
-  private mutating func proceed(isJoined: Bool) {
-    if doubt != nil {
+  private func proceed(isJoined: Bool) {
+    if fileDoubt != nil {
       pending.append(.save(.continued))
       upload?.origin = .earlierProcess(nil)
     }
@@ -407,7 +413,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func sendNext() {
+  private func sendNext() {
     let number = parts.nextMissing(in: size, besides: { lent.contains($0) })
     if number == nil, !lent.isEmpty {
       state = .awaitingLent
@@ -432,7 +438,7 @@ struct PartsTask: Sendable {
 
   private var verifyingOrJoining: State { dialect.joinsBlindly ? .verifying : .joining }
 
-  mutating func grown(_ growth: Growth, orFail error: UploadError) {
+  override func grown(_ growth: Growth, orFail error: UploadError) {
     switch (state, growth) {
     case (.growing(let number?), .enough): state = .hashing(number)
     case (.growing, .ended), (.unsupported, .ended): state = .ended
@@ -442,7 +448,7 @@ struct PartsTask: Sendable {
   }
 
   /// Compares the parts that the server has, from this one on, with the file. Without the digest of each, nobody knows what was joined.
-  private mutating func match(from number: Int, isJoined: Bool) {
+  private func match(from number: Int, isJoined: Bool) {
     if isJoined, parts.firstMissing(in: size) != nil { return leaveOther(isJoined: true) }
     if let index = parts.tags.indices.dropFirst(number - 1).first(where: { parts.has($0 + 1) }) {
       state = .matching(index + 1, isJoined: isJoined)
@@ -456,7 +462,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  mutating func hashed(_ result: HashResult) throws(UploadError) {
+  override func hashed(_ result: HashResult) throws(UploadError) {
     switch (state, result) {
     case (.hashing(let number), .range(let checksum, _)):
       let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
@@ -501,7 +507,7 @@ struct PartsTask: Sendable {
   // MARK: Other connections
 
   /// A part for another connection; nil if there is none now.
-  mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
+  override func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
     guard !parts.areGrowing, let upload else { return nil }
     var own: Int?
     switch state {
@@ -519,14 +525,14 @@ struct PartsTask: Sendable {
   }
 
   /// Whether a part that was lent is still of use.
-  func awaits(_ part: LentPart.ID) -> Bool {
+  override func awaits(_ part: LentPart.ID) -> Bool {
     switch state {
     case .hashing, .putting, .awaitingLent: part.attempt == attempts && lent.contains(part.number)
     default: false
     }
   }
 
-  mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
+  override func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
     guard part.attempt == attempts, let index = lent.firstIndex(of: part.number) else { return }
     lent.remove(at: index)
     if case .taken(let tag, let sha256) = progress {
@@ -539,10 +545,10 @@ struct PartsTask: Sendable {
   // MARK: Changes of the file
 
   /// Whether it compares all parts with the file if its status changes.
-  var comparesParts: Bool { comparesEach }
+  override var comparesParts: Bool { comparesEach }
 
   /// Whether they are compared when the upload continues, or have been.
-  var isComparedLater: Bool {
+  override var isComparedLater: Bool {
     switch state {
     case .listing, .examining(isJoined: false), .hashing, .putting, .awaitingLent, .digesting(isJoined: false),
       .examiningFile, .comparingAgain:
@@ -554,14 +560,14 @@ struct PartsTask: Sendable {
   }
 
   /// Compares all parts. Nextcloud's have no digests, so nothing can be compared.
-  private mutating func compareAgain(_ changed: StatusTime?) throws(UploadError) {
+  private func compareAgain(_ changed: StatusTime?) throws(UploadError) {
     guard comparesEach else { throw .tus(.checksumMismatch(offset: 0)) }
     (comparedAt, state) = (changed, .comparingAgain(1))
   }
 
   // MARK: Responses
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     if dialect.learn(from: answer) { return }
     switch state {
     case .aborting(let location, let error):
@@ -589,7 +595,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func receiveObject(_ answer: Answer) throws(UploadError) {
+  private func receiveObject(_ answer: Answer) throws(UploadError) {
     if dialect.isStrangers(answer) {
       state = .unsupported
       return
@@ -606,7 +612,7 @@ struct PartsTask: Sendable {
     try dialect.found(answer, token: parts.token, size: size)
   }
 
-  private mutating func receiveCreation(_ answer: Answer) throws(UploadError) {
+  private func receiveCreation(_ answer: Answer) throws(UploadError) {
     switch try dialect.created(answer, token: parts.token) {
     case .created(let location):
       upload = Upload(location: location, origin: .thisProcess)
@@ -620,7 +626,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func receiveList(_ answer: Answer) throws(UploadError) {
+  private func receiveList(_ answer: Answer) throws(UploadError) {
     switch (try dialect.listed(answer), state) {
     case (.gone, _): state = .checking(isLost: true)
     // The record knows what was taken.
@@ -644,7 +650,7 @@ struct PartsTask: Sendable {
       sendNext()
       // It could happen endlessly.
       if isSecond(.missing) {
-        hasLostRecording = parts.range(of: number, in: size).length > Limits.fullSendLength
+        hasLost = parts.range(of: number, in: size).length > Limits.fullSendLength
         throw .uploadLost
       }
     }
@@ -652,7 +658,7 @@ struct PartsTask: Sendable {
 
   /// Forgets the parts that the server does not have, or has with another size.
   /// - Returns: false if there are others, of an earlier plan or of somebody else: some servers join only what is named completely.
-  private mutating func compare(_ listed: [ListedPart], after number: Int, until next: Int?) -> Bool {
+  private func compare(_ listed: [ListedPart], after number: Int, until next: Int?) -> Bool {
     let count = parts.count(in: size)
     if listed.contains(where: { !(1...count).contains($0.number) }) { return false }
     var has = [Bool](repeating: false, count: parts.tags.count)
@@ -666,12 +672,12 @@ struct PartsTask: Sendable {
     return true
   }
 
-  private mutating func endListing() {
+  private func endListing() {
     resumedFrom = resumedFrom ?? parts.total(in: size)
     state = .examining(isJoined: false)
   }
 
-  private mutating func receivePart(_ answer: Answer, _ number: Int, sha256: String) throws(UploadError) {
+  private func receivePart(_ answer: Answer, _ number: Int, sha256: String) throws(UploadError) {
     switch try dialect.taken(answer) {
     case .taken(let tag):
       // What its recorder has written in between is sent again when the recording has ended: it may be written all the time.
@@ -689,7 +695,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func receiveCheck(_ answer: Answer, isLost: Bool) throws(UploadError) {
+  private func receiveCheck(_ answer: Answer, isLost: Bool) throws(UploadError) {
     let isComplete = parts.firstMissing(in: size) == nil
     switch try found(answer) {
     case .object(_, _, .thisUpload) where dialect.checksParts: state = .examining(isJoined: true)
@@ -711,7 +717,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func receiveJoin(_ answer: Answer) throws(UploadError) {
+  private func receiveJoin(_ answer: Answer) throws(UploadError) {
     isJoinAsked = true
     state = .checking(isLost: false)
     switch try dialect.joined(answer) {
@@ -740,15 +746,15 @@ struct PartsTask: Sendable {
   }
 
   /// The server has said why it does not join them.
-  private mutating func sendAgain(after refusal: UploadError) {
+  private func sendAgain(after refusal: UploadError) {
     pending.append(.warn(.notJoined(refusal)))
     abort(before: nil)
   }
 
   /// Whether the upload has been refused in this way before.
-  private mutating func isSecond(_ refusal: Refusals) -> Bool { !(upload?.refusals.insert(refusal).inserted ?? true) }
+  private func isSecond(_ refusal: Refusals) -> Bool { !(upload?.refusals.insert(refusal).inserted ?? true) }
 
-  private mutating func receiveConfirmation(_ answer: Answer, _ theirs: String?) throws(UploadError) {
+  private func receiveConfirmation(_ answer: Answer, _ theirs: String?) throws(UploadError) {
     switch try found(answer) {
     case .object(let length, _, let owner):
       state = .checking(isLost: false)
@@ -766,7 +772,7 @@ struct PartsTask: Sendable {
   }
 
   /// - Parameter theirs: the SHA-256 of what the server has stored, if it has said it.
-  private mutating func store(theirs: String?) {
+  private func store(theirs: String?) {
     if needsDigest {
       state = .digesting(isJoined: true)
     } else if theirs == nil, sha256 != nil, let request = dialect.examination {
@@ -776,7 +782,7 @@ struct PartsTask: Sendable {
     }
   }
 
-  private mutating func finish(theirs: String?) {
+  private func finish(theirs: String?) {
     var receipt = Receipt()
     receipt.isChecksumVerified = dialect.checksParts
     if let theirs, let sha256 {
@@ -790,7 +796,7 @@ struct PartsTask: Sendable {
   }
 
   /// The requests in flight ended without a usable response.
-  mutating func interrupted() {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     case .aborting where !isTidying: abortFailures += 1
     case .aborting(let location, let error): leaveAborted(location, error, isGone: false)
@@ -807,5 +813,6 @@ struct PartsTask: Sendable {
       .confirming, .failing, .stored:
       break
     }
+    return .allowed
   }
 }

@@ -1,6 +1,6 @@
 /// Asks GigHive whether it still has a recording, before the file is removed from this machine: first its database, then, because a row can
 /// outlive its file, for the file itself.
-struct PresenceTask: Sendable {
+final class PresenceTask: UploadTask {
   private enum State: Sendable {
     case askingForRow
     case askingForFile(path: String, nonce: UInt64)
@@ -16,7 +16,7 @@ struct PresenceTask: Sendable {
     random = SplitMix64(state: seed)
   }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     switch state {
     case .askingForRow: .ask(GigHiveAPI.question(about: recording.assetID, at: recording.base))
     case .askingForFile(let path, let nonce):
@@ -25,7 +25,7 @@ struct PresenceTask: Sendable {
     }
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     switch state {
     case .askingForRow: try judgeRow(answer)
     case .askingForFile: state = .known(try judgeFile(answer))
@@ -34,12 +34,13 @@ struct PresenceTask: Sendable {
   }
 
   /// A redirect is followed with the address that it was for. Any other attempt has one of its own.
-  mutating func interrupted(_ interruption: Interruption) {
-    if case .redirected = interruption.error { return }
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
+    if case .redirected = interruption.error { return .allowed }
     if case .askingForFile(let path, _) = state { state = .askingForFile(path: path, nonce: random.next()) }
+    return .allowed
   }
 
-  private mutating func judgeRow(_ answer: Answer) throws(UploadError) {
+  private func judgeRow(_ answer: Answer) throws(UploadError) {
     switch Verdict.ofRecording(answer) {
     // 203 and 206 come from something in between, or are a part (RFC 9110, 15.3.4 and 15.3.7).
     case .gigHive(.recording(let checksum?, let size?, let path)) where answer.isFresh && answer.status == 200:

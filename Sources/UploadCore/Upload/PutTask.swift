@@ -7,7 +7,7 @@
 ///     (the server replaces nothing, and something is there)
 ///
 /// An S3 server gets the content's SHA-256 in the signed head, and refuses any other content. So its success needs no verification.
-struct PutTask: Sendable {
+final class PutTask: UploadTask {
   private enum State: Sendable {
     /// The SHA-256 of the content is computed, for an S3 server.
     case hashing
@@ -44,7 +44,7 @@ struct PutTask: Sendable {
     state = s3 == nil ? .putting : .hashing
   }
 
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .hashing, .putting, .verifying: 0
     case .looking, .comparing: 1
@@ -52,21 +52,21 @@ struct PutTask: Sendable {
     }
   }
 
-  var isVerifying: Bool {
+  override var isVerifying: Bool {
     switch state {
     case .verifying, .comparing: true
     case .hashing, .putting, .looking, .stored: false
     }
   }
 
-  var awaitsOutcome: Bool {
+  override var awaitsOutcome: Bool {
     switch state {
     case .hashing, .putting: false
     case .verifying, .looking, .comparing, .stored: true
     }
   }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     switch state {
     // All of it, and what was hashed before is not read again.
     case .hashing: return .hash(.beginning(length: size))
@@ -92,9 +92,9 @@ struct PutTask: Sendable {
 
   // MARK: Responses
 
-  func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
+  override func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     switch state {
     case .putting: try receivePut(answer)
     case .looking(let refusal): try receiveObject(answer, refusal)
@@ -102,7 +102,7 @@ struct PutTask: Sendable {
     }
   }
 
-  private mutating func receivePut(_ answer: Answer) throws(UploadError) {
+  private func receivePut(_ answer: Answer) throws(UploadError) {
     if s3?.learn(from: answer) ?? false { return }
     switch answer.status {
     case 409, 412: state = .looking(refusal: answer)
@@ -125,7 +125,7 @@ struct PutTask: Sendable {
     }
   }
 
-  private mutating func receiveObject(_ answer: Answer, _ refusal: Answer) throws(UploadError) {
+  private func receiveObject(_ answer: Answer, _ refusal: Answer) throws(UploadError) {
     if s3?.learn(from: answer) ?? false { return }
     switch answer.status {
     case 200: break
@@ -160,7 +160,7 @@ struct PutTask: Sendable {
   }
 
   /// Nothing is there, although an S3 server did not store the recording: somebody else was at it, or it does not know the condition.
-  private mutating func mayPutAgain(after refusal: Answer) -> Bool {
+  private func mayPutAgain(after refusal: Answer) -> Bool {
     guard s3 != nil else { return false }
     if refusal.status == 501 {
       s3?.forgetCondition()
@@ -179,7 +179,7 @@ struct PutTask: Sendable {
     }
   }
 
-  private mutating func compare(_ own: String, with theirs: String, refused: Int) throws(UploadError) {
+  private func compare(_ own: String, with theirs: String, refused: Int) throws(UploadError) {
     guard theirs == own else {
       state = .putting
       throw conflict(refused) ?? .objectExists(status: refused)
@@ -189,7 +189,13 @@ struct PutTask: Sendable {
     state = .stored(receipt, SentFile(size: size, sha256: own))
   }
 
-  mutating func hashed(sha256: String) throws(UploadError) {
+  override func hashed(_ result: HashResult) throws(UploadError) {
+    let sha256: String
+    switch result {
+    case .wholeFile(let whole, _): sha256 = whole
+    case .beginning(let whole, _): sha256 = whole
+    case .wholeFileAgain, .range, .rangeAsSent: return
+    }
     switch state {
     case .hashing:
       signedSHA256 = sha256
@@ -201,7 +207,7 @@ struct PutTask: Sendable {
   }
 
   /// - Parameter isVerified: whether the server would have refused other content.
-  private mutating func store(_ answer: Answer, sha256: String?, isVerified: Bool = false) throws(UploadError) {
+  private func store(_ answer: Answer, sha256: String?, isVerified: Bool = false) throws(UploadError) {
     state = .putting
     var receipt = Receipt()
     receipt.isChecksumVerified = isVerified
@@ -211,7 +217,10 @@ struct PutTask: Sendable {
     state = .stored(receipt, sent)
   }
 
-  mutating func interrupted() {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     if case .verifying = state { state = .putting }
+    return .allowed
   }
+
+  override var sendsWhole: Bool { true }
 }

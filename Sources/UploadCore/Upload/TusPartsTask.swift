@@ -20,7 +20,7 @@
 /// What was sent of it is compared in the same parts, and ``TusTask`` continues it with the end:
 ///
 ///     asking ──▶ matching ──▶ sent
-struct TusPartsTask: Sendable {
+final class TusPartsTask: UploadTask {
   private enum State: Sendable {
     /// What the server supports.
     case asking
@@ -102,6 +102,7 @@ struct TusPartsTask: Sendable {
       plan.previous.parts ?? UploadedParts(growing: plan.boundary.token, step: Limits.growingUploadsStep)
     resumedFrom = parts.total(in: size)
     areMatched = plan.previous.parts == nil
+    super.init()
     if plan.isGrowing {
       // What was begun as one upload is continued when the recording has ended.
       if plan.previous.location != nil || plan.superseded != nil { state = .unsupported }
@@ -115,7 +116,7 @@ struct TusPartsTask: Sendable {
   // MARK: What is asked of it
 
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .asking, .unsupported, .growing, .ended, .locating, .awaitingLent, .matching, .removing, .failing,
       .whole(nil), .sent:
@@ -134,28 +135,34 @@ struct TusPartsTask: Sendable {
     return parts.areInOrder ? max(0, part.progress - parts.total(in: size)) : part.progress
   }
 
-  var lastOffset: Int64 { parts.total(in: size) }
+  override var lastOffset: Int64 { parts.total(in: size) }
 
-  var isInOrder: Bool { parts.areInOrder }
+  override var deliveredInParts: Int64? { progress }
+
+  override var sendsInOrder: Bool { parts.areInOrder }
+
+  override var comparesParts: Bool { true }
+
+  override var isComparedLater: Bool { true }
 
   /// Whether the server has had everything, and only the outcome is missing.
-  var awaitsOutcome: Bool { progress > size }
+  override var awaitsOutcome: Bool { progress > size }
 
   /// Whether the server does not join parts.
-  var joinsNothing: Bool {
+  override var joinsNothing: Bool {
     guard case .unsupported = state else { return false }
     return plan.previous.location == nil && plan.superseded == nil
   }
 
   /// Whether the request in flight is about an upload that is not needed. What stays of it takes space, so some failures are retried.
-  var isTidying: Bool {
+  override var isTidying: Bool {
     if case .removing = state { removalFailures >= Limits.abortRetries } else { false }
   }
 
   /// Whether it has begun anything on the server.
-  var hasUpload: Bool { !parts.tags.isEmpty }
+  override var hasUpload: Bool { !parts.tags.isEmpty }
 
-  mutating func takeUnsaved() -> RecordChange? {
+  override func takeUnsaved() -> RecordChange? {
     guard case .save(let change) = pending.first else { return nil }
     pending.removeFirst()
     return change
@@ -173,7 +180,7 @@ struct TusPartsTask: Sendable {
 
   // MARK: Requests
 
-  mutating func next() throws(UploadError) -> TaskStep {
+  override func next() throws(UploadError) -> TaskStep {
     if !pending.isEmpty { return pending.removeFirst() }
     switch state {
     case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
@@ -228,7 +235,7 @@ struct TusPartsTask: Sendable {
 
   // MARK: What comes next
 
-  private mutating func sendNext() {
+  private func sendNext() {
     let number = parts.nextMissing(in: size, besides: { lent.contains($0) })
     if !lent.isEmpty, number == nil || !areMatched && number == 1 {
       state = .awaitingLent
@@ -244,7 +251,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// Asks for the next part behind this number that the server should have.
-  private mutating func locate(after number: Int) {
+  private func locate(after number: Int) {
     if let next = parts.tags.indices.first(where: { $0 >= number && parts.has($0 + 1) }) {
       state = .locating(next + 1)
     } else {
@@ -252,7 +259,7 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  private mutating func matched(_ number: Int) {
+  private func matched(_ number: Int) {
     if parts.areInOrder, number == parts.tags.count, let location = location(of: 1) {
       pending.append(.save(.partsCompared(location: location.text)))
       state = .sent(location)
@@ -264,7 +271,7 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  mutating func grown(_ growth: Growth, orFail error: UploadError) {
+  override func grown(_ growth: Growth, orFail error: UploadError) {
     switch (state, growth) {
     case (.growing(let number?), .enough): state = .hashing(number)
     case (.growing, .ended), (.unsupported, .ended): state = .ended
@@ -274,7 +281,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// - Returns: whether uploads were being ended.
-  mutating func leaveTidying() -> Bool {
+  override func leaveTidying() -> Bool {
     guard case .removing(let uploads, let continuation) = state else { return false }
     removalFailures = 0
     if case .fail(let error) = continuation {
@@ -288,7 +295,7 @@ struct TusPartsTask: Sendable {
     return true
   }
 
-  private mutating func remove(_ uploads: [TargetURI], then continuation: Continuation) {
+  private func remove(_ uploads: [TargetURI], then continuation: Continuation) {
     if case .leave = continuation { lent = [] }
     if !uploads.isEmpty {
       state = .removing(uploads, then: continuation)
@@ -322,21 +329,21 @@ struct TusPartsTask: Sendable {
   }
 
   /// The server has nothing of it.
-  private mutating func leave() {
+  private func leave() {
     guard hasUpload else { return }
     parts = UploadedParts(growing: parts.token, step: parts.step, areInOrder: parts.areInOrder)
     pending.append(.save(.forgotten))
   }
 
   /// The server does not have the part.
-  private mutating func forget(_ number: Int) {
+  private func forget(_ number: Int) {
     parts.set(nil, of: number)
     pending.append(.save(.parts(parts)))
   }
 
   // MARK: Hashes
 
-  mutating func hashed(_ result: HashResult) throws(UploadError) {
+  override func hashed(_ result: HashResult) throws(UploadError) {
     if case .rangeAsSent(let checksum, let isAsSent) = result { return try hashed(checksum, isAsSent: isAsSent) }
     guard case .range(let checksum, let changed) = result else { return }
     switch state {
@@ -361,7 +368,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// The part once more, to find out whether what was sent of it is what it has.
-  private mutating func hashed(_ checksum: String, isAsSent: Bool) throws(UploadError) {
+  private func hashed(_ checksum: String, isAsSent: Bool) throws(UploadError) {
     guard case .hashing(let number) = state else { return }
     run = nil
     let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
@@ -375,13 +382,13 @@ struct TusPartsTask: Sendable {
   }
 
   /// The server may have something else than the recording.
-  private mutating func sendAgain(_ number: Int) {
+  private func sendAgain(_ number: Int) {
     run = nil
     remove(location(of: number).map { [$0] } ?? [], then: parts.areInOrder ? .leave : .send(number))
   }
 
   /// - Parameter isAsSent: whether that was sent. Otherwise, the part is sent again when the recording has ended: it may be written all the time.
-  private mutating func take(_ number: Int, sha256: String, isAsSent: Bool = true) {
+  private func take(_ number: Int, sha256: String, isAsSent: Bool = true) {
     if !isAsSent, parts.areInOrder { return sendAgain(number) }
     parts.set(part?.tag, of: number, sha256: isAsSent ? sha256 : UploadedParts.unprovedSHA256)
     pending.append(.save(.parts(parts)))
@@ -389,7 +396,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// Until it is whole, nothing shows what the server has of a part of a recording that grows, except to this process.
-  private mutating func noteBeginning(_ tag: String, of number: Int) {
+  private func noteBeginning(_ tag: String, of number: Int) {
     let isProved = parts.areInOrder || !plan.isGrowing
     parts.set(tag, of: number, sha256: isProved ? partSHA256 : UploadedParts.unprovedSHA256, isWhole: false)
     pending.append(.save(.parts(parts)))
@@ -400,7 +407,7 @@ struct TusPartsTask: Sendable {
     return isOwn && !parts.areInOrder ? partSHA256 : parts.sha256(of: number)
   }
 
-  private mutating func send(_ number: Int, sha256: String) throws(UploadError) {
+  private func send(_ number: Int, sha256: String) throws(UploadError) {
     if parts.areInOrder { return try sendInOrder(number, sha256: sha256) }
     let location = location(of: number)
     // The recorder has rewritten what was sent, or may have done so.
@@ -413,7 +420,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// The record knows what is sent before the server has it: nothing else shows later whether the recorder has rewritten it.
-  private mutating func sendInOrder(_ number: Int, sha256: String) throws(UploadError) {
+  private func sendInOrder(_ number: Int, sha256: String) throws(UploadError) {
     let (offset, length) = parts.range(of: number, in: size)
     let location = location(of: 1)
     if let location, let sent = parts.sha256(of: number), sent != sha256 { return remove([location], then: .leave) }
@@ -442,7 +449,7 @@ struct TusPartsTask: Sendable {
   // MARK: Other connections
 
   /// A part for another connection; nil if there is none now. What has been begun is continued here.
-  mutating func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
+  override func lend(_ file: LocalPath, to base: TargetURI) -> LentPart? {
     guard !plan.isGrowing else { return nil }
     var own: Int?
     switch state {
@@ -459,9 +466,9 @@ struct TusPartsTask: Sendable {
       way: .tus(upload(of: number, at: nil)), file: file, base: base)
   }
 
-  func awaits(_ part: LentPart.ID) -> Bool { lent.contains(part.number) }
+  override func awaits(_ part: LentPart.ID) -> Bool { lent.contains(part.number) }
 
-  mutating func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
+  override func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
     guard let index = lent.firstIndex(of: part.number) else { return }
     switch progress {
     case .begun(let tag, let sha256): parts.set(tag, of: part.number, sha256: sha256, isWhole: false)
@@ -476,7 +483,7 @@ struct TusPartsTask: Sendable {
 
   // MARK: Responses
 
-  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+  override func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
     case .asking: try receiveOffer(answer)
     case .locating(let number): try receiveOffset(answer, number)
@@ -506,7 +513,7 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  private mutating func receiveOffer(_ answer: Answer) throws(UploadError) {
+  private func receiveOffer(_ answer: Answer) throws(UploadError) {
     if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
       throw answer.refusal
     }
@@ -528,14 +535,14 @@ struct TusPartsTask: Sendable {
   }
 
   /// Whether the recording is sent in order, as one upload.
-  private mutating func mayBeInOrder(_ offer: TusCapabilities) -> Bool {
+  private func mayBeInOrder(_ offer: TusCapabilities) -> Bool {
     if !hasUpload, plan.isGrowing, plan.isAppended, offer.defersLength {
       parts = UploadedParts(growing: parts.token, step: parts.step, areInOrder: true)
     }
     return parts.areInOrder
   }
 
-  private mutating func receiveOffset(_ answer: Answer, _ number: Int) throws(UploadError) {
+  private func receiveOffset(_ answer: Answer, _ number: Int) throws(UploadError) {
     guard answer.isFresh else { throw .tus(.cachedOffset) }
     switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
     // The last one is shorter. Whether it is the last one shows when the recording has ended.
@@ -550,7 +557,7 @@ struct TusPartsTask: Sendable {
     }
   }
 
-  private mutating func receivePart(
+  private func receivePart(
     _ answer: Answer, from target: TargetURI, _ number: Int, sha256: String
   ) throws(UploadError) {
     guard var part else { return }
@@ -593,14 +600,14 @@ struct TusPartsTask: Sendable {
   }
 
   /// The server has lost what was sent in order.
-  private mutating func beginAnew() throws(UploadError) {
+  private func beginAnew() throws(UploadError) {
     (part, run) = (nil, nil)
     leave()
     state = .hashing(1)
     throw .uploadLost
   }
 
-  private mutating func receive(_ error: TusError, _ answer: Answer, wasNew: Bool) throws(UploadError) {
+  private func receive(_ error: TusError, _ answer: Answer, wasNew: Bool) throws(UploadError) {
     switch error {
     // It offers what it does not do.
     case .refused(method: "POST", let status) where wasNew && !hasUpload && [400, 404, 405, 501].contains(status):
@@ -618,7 +625,7 @@ struct TusPartsTask: Sendable {
     return isStrange ? .notFromServer(status: answer.status) : answer.refusal
   }
 
-  private mutating func receiveJoin(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+  private func receiveJoin(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     guard answer.fields.haveTusProof else {
       // Of a gateway behind which it may have joined them.
       if answer.isSuccess, !plan.request.isForGigHive { throw .mayBeStored(.notFromServer(status: answer.status)) }
@@ -647,7 +654,7 @@ struct TusPartsTask: Sendable {
   }
 
   /// The requests in flight ended without a usable response.
-  mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     case .sending(let number, _):
       part?.interrupted(interruption)

@@ -5,7 +5,7 @@
 ///                                                                   │  └──▶ notSupported       ▼    │
 ///                                                                   └──────────────────────── locating
 ///                                                                       (GigHive does not find the upload)
-struct TusTask: Sendable {
+final class TusTask: UploadTask {
   enum State: Sendable {
     /// Ask whether the server has a whole upload of the file's former content. It is then left alone.
     case locatingSuperseded(TargetURI)
@@ -34,7 +34,7 @@ struct TusTask: Sendable {
   /// Whether the upload has started over with another file, which the user is to be told.
   private var hasOtherFile = false
   /// Whether the server had much of the recording, or GigHive all of any, and lost it, when the upload started over.
-  private(set) var hasLostRecording = false
+  private var hasLost = false
   /// Why the upload that somebody else has created is of no use.
   private var refusal: TusError?
 
@@ -96,7 +96,7 @@ struct TusTask: Sendable {
   private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
 
   /// Whether the request in flight is about an upload that is not needed.
-  var isTidying: Bool {
+  override var isTidying: Bool {
     switch state {
     case .locatingSuperseded, .removingSuperseded: true
     case .uploading, .locating: upload.isRemoving
@@ -105,49 +105,49 @@ struct TusTask: Sendable {
   }
 
   /// The upload of the file's former content has ended, or is left to expire.
-  private mutating func leaveSuperseded() {
+  private func leaveSuperseded() {
     state = TusTask.firstState(isGuest: plan.isGuest && plan.request.isForGigHive)
   }
 
   /// Whether the server had the whole recording already: in parts that were compared before they were joined, or of an earlier process.
-  var hadWhole: Bool { plan.previous.isUploaded && !history.hasCreated }
+  override var isComparedLater: Bool { plan.previous.isUploaded && !history.hasCreated }
 
   var request: UploadRequest { plan.request }
 
   /// The most bytes that the server has had, plus one if it has had all.
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
 
-  var mayPipeline: Bool {
+  override var mayPipeline: Bool {
     if case .uploading = state, case .sending = upload.state { true } else { false }
   }
 
-  var awaitsRecording: Bool {
+  override var awaitsRecording: Bool {
     if case .finalizing = state { true } else { false }
   }
 
-  var isVerifying: Bool {
+  override var isVerifying: Bool {
     if case .hashing = state { true } else { false }
   }
 
-  var awaitsOutcome: Bool {
+  override var awaitsOutcome: Bool {
     switch state {
     case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: false
     case .hashing, .finalizing, .locating, .done: true
     }
   }
 
-  var awaitsAnswer: Bool {
+  override var awaitsAnswer: Bool {
     if case .uploading = state { upload.awaitsStored } else { false }
   }
 
   /// Why a success that arrives before the whole request was sent does not count; nil if it does. With tus, the server may store a
   /// part of the content, and the rest starts at its offset.
-  func problem(ofEarly answer: Answer) -> UploadError? {
+  override func problem(ofEarly answer: Answer) -> UploadError? {
     let problem = UploadError.prematureSuccess(status: answer.status)
     guard case .uploading = state else { return problem }
     switch (upload.state, Verdict.ofTus(status: answer.status, fields: answer.fields)) {
@@ -159,18 +159,38 @@ struct TusTask: Sendable {
     }
   }
 
-  var lastOffset: Int64 {
+  override var lastOffset: Int64 {
     switch state {
     case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
 
-  mutating func forbidPipelining() { upload.forbidPipelining() }
+  override var isMoving: Bool { upload.isMoving }
+
+  override var hasUpload: Bool { upload.location != nil }
+
+  override var doubt: StoredDoubt { history.stored }
+
+  override var hasLostRecording: Bool { hasLost }
+
+  override func isPortals(_ answer: Answer) -> Bool { awaitsRecording && LikelySoftware.isLoginInstead(answer) }
+
+  /// A gateway gave up a finalize call on which GigHive may still work: each further one would run beside it.
+  override func pauseMilliseconds(after error: UploadError) -> Int64 {
+    isHeldUp(by: error) ? Limits.finalizePauseMilliseconds : 0
+  }
+
+  override var finalizingPatienceMilliseconds: Int64? {
+    guard history.isTaken else { return nil }
+    return history.mayStillFinalize ? Limits.lostUploadLongMilliseconds : Limits.lostUploadMilliseconds
+  }
+
+  override func forbidPipelining() { upload.forbidPipelining() }
 
   // MARK: Requests
 
-  mutating func next() throws(UploadError) -> TaskStep {
+  override func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     if hasOtherFile {
       hasOtherFile = false
@@ -194,9 +214,9 @@ struct TusTask: Sendable {
     }
   }
 
-  mutating func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
+  override func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
-  private mutating func nextOfUpload() throws(UploadError) -> TaskStep {
+  private func nextOfUpload() throws(UploadError) -> TaskStep {
     if request.isCreated, history.isUnexamined, let offset = upload.knownOffset { try examineCreated(offset) }
     switch continuation {
     case .compare(let sent): return .hash(.beginning(length: sent.length))
@@ -230,7 +250,7 @@ struct TusTask: Sendable {
   }
 
   /// The server has said how much it has of an upload that somebody else has created.
-  private mutating func examineCreated(_ offset: Int64) throws(UploadError) {
+  private func examineCreated(_ offset: Int64) throws(UploadError) {
     if offset == 0 { return endExamination() }
     let isSentHere = plan.previous.location != nil
     let isUnsentEnd = offset == plan.size && !plan.previous.lastByteMayBeSent && !plan.previous.isUploaded
@@ -238,7 +258,7 @@ struct TusTask: Sendable {
   }
 
   /// What the server has is of this file.
-  private mutating func endExamination() {
+  private func endExamination() {
     (history.doubt, history.isUnexamined) = (nil, false)
     guard request.isCreated, plan.previous.location == nil else { return }
     unsaved.append(.created(location: request.endpoint, expires: upload.expires))
@@ -252,11 +272,11 @@ struct TusTask: Sendable {
       digestDecides: plan.computesSHA256 && !request.isForGigHive)
   }
 
-  var readsUnknown: Bool {
+  override var readsUnknown: Bool {
     if case .read = continuation { true } else { false }
   }
 
-  mutating func lastByteNext() {
+  override func lastByteNext() {
     guard history.stored == .none else { return }
     history.stored = .announced
     unsaved.append(.lastByteNext)
@@ -265,14 +285,14 @@ struct TusTask: Sendable {
   /// The request in flight has no response that says how much is stored. To a plain server, no last byte is sent before it was announced.
   /// - Parameter sent: how much of the oldest request's content was sent.
   /// - Returns: whether it may have been the last byte.
-  private mutating func doubt(_ sent: ContentSent) -> Bool {
+  private func doubt(_ sent: ContentSent) -> Bool {
     guard upload.mayHaveSentLastByte(sent), request.isForGigHive || history.stored != .none else { return false }
     history.stored = .unclear
     return true
   }
 
   /// Whether a file that changed on the way may be stored: its upload is forgotten, because the next one has other content.
-  func mayBeStored(afterLocal error: UploadError) -> Bool {
+  override func mayBeStored(afterLocal error: UploadError) -> Bool {
     guard !request.isForGigHive, case .file(_, .changedInTransit) = error else { return false }
     switch state {
     case .uploading: return history.stored == .unclear || upload.mayHaveSentLastByte(.whole)
@@ -281,7 +301,7 @@ struct TusTask: Sendable {
     }
   }
 
-  private mutating func receiveGone() throws(UploadError) {
+  private func receiveGone() throws(UploadError) {
     // A complete upload may be gone because it has become a recording.
     if request.isForGigHive, history.wasUploaded {
       state = .hashing(isGone: true)
@@ -296,16 +316,16 @@ struct TusTask: Sendable {
   }
 
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
-  mutating func startOver() throws(UploadError) {
+  func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
     let lost = history.wasUploaded ? plan.size : wasCreated ? history.offset : 0
-    hasLostRecording = history.isTaken || lost > Limits.fullSendLength
+    hasLost = history.isTaken || lost > Limits.fullSendLength
     restart()
     if wasCreated { throw .uploadLost }
   }
 
   /// The part on the server is of another file. As only a part, it is ended there.
-  private mutating func leaveOtherPart() {
+  private func leaveOtherPart() {
     if request.isCreated {
       refusal = .createdForAnother(offset: upload.knownOffset ?? 0)
       return
@@ -317,7 +337,7 @@ struct TusTask: Sendable {
   }
 
   /// - Parameter change: what the record then says if there is no new upload yet.
-  mutating func restart(noting change: RecordChange = .forgotten) {
+  func restart(noting change: RecordChange = .forgotten) {
     state = .uploading
     upload.restart()
     history = History(
@@ -327,7 +347,7 @@ struct TusTask: Sendable {
     if upload.location == nil { unsaved.append(change) } else { noteCreation() }
   }
 
-  private mutating func noteCreation() {
+  private func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
     history.stored = .none
@@ -336,7 +356,7 @@ struct TusTask: Sendable {
 
   // MARK: Hashes
 
-  mutating func hashed(_ hashed: HashResult) {
+  override func hashed(_ hashed: HashResult) {
     switch (state, hashed) {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
@@ -357,14 +377,14 @@ struct TusTask: Sendable {
   }
 
   /// What the interruption shows, with those before it.
-  func cause(of interruption: Interruption) -> UploadError {
+  override func cause(of interruption: Interruption) -> UploadError {
     guard let time = interruption.cutAfterMilliseconds, upload.sizing.isOutOfTime(after: time) else {
       return interruption.error
     }
     return .tus(.requestsStopped(afterMilliseconds: time))
   }
 
-  mutating func interrupted(_ interruption: Interruption) {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     case .uploading, .locating:
       _ = doubt(interruption.sent)
@@ -383,12 +403,12 @@ struct TusTask: Sendable {
       }
     case .checkingToken, .notSupported, .hashing, .done: break
     }
+    return .allowed
   }
-}
 
-/// How responses change the state of a recording sent over tus.
-extension TusTask {
-  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+  // MARK: Responses
+
+  override func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
     case .locatingSuperseded(let location): receiveSuperseded(answer, at: location)
     case .removingSuperseded: leaveSuperseded()
@@ -400,14 +420,14 @@ extension TusTask {
   }
 
   /// Only a part of a recording may be deleted: of the whole, the server may have the only copy.
-  private mutating func receiveSuperseded(_ answer: Answer, at location: TargetURI) {
+  private func receiveSuperseded(_ answer: Answer, at location: TargetURI) {
     guard case .tus(.offset(let offset)) = Verdict.ofTus(status: answer.status, fields: answer.fields),
       let length = answer.fields.tusNumber("Upload-Length"), offset < length
     else { return leaveSuperseded() }
     state = .removingSuperseded(location)
   }
 
-  private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
+  private func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
     if !saysHowMuchIsStored(answer), doubt(answer.sent), answer.status >= 500 { history.refusalAtEnd = answer.refusal }
     let (before, detours, state) = (upload.location, upload.detours.found, upload.state)
     do throws(TusError) {
@@ -425,7 +445,7 @@ extension TusTask {
   }
 
   /// The upload may be at another URL than the server says, or nowhere.
-  private mutating func noteMove(from before: TargetURI) {
+  private func noteMove(from before: TargetURI) {
     guard upload.location != before else { return }
     unsaved.append(upload.location.map { .moved(location: $0.text) } ?? .forgotten)
   }
@@ -441,7 +461,7 @@ extension TusTask {
   }
 
   /// - Parameter state: that of the upload before the response.
-  private mutating func receive(
+  private func receive(
     _ error: TusError, _ answer: Answer, to state: TusUpload.State
   ) throws(UploadError) {
     switch error {
@@ -484,7 +504,7 @@ extension TusTask {
 
   /// An earlier process has begun the upload, and what the server says of it cannot be. Once, a new one is begun instead, after which the
   /// server is not trusted with the only copy.
-  private mutating func beginAnew(because reason: TusError.Contradiction, orElse error: TusError) throws(UploadError) {
+  private func beginAnew(because reason: TusError.Contradiction, orElse error: TusError) throws(UploadError) {
     guard !history.hasCreated, !plan.previous.isServerDoubtful, !request.isCreated, upload.location != nil,
       request.isForGigHive || history.stored != .unclear
     else { throw .tus(error) }
@@ -493,7 +513,7 @@ extension TusTask {
     throw .tus(.startsOver(reason))
   }
 
-  private mutating func noteOffset(isNew: Bool) {
+  private func noteOffset(isNew: Bool) {
     switch upload.state {
     case .sending:
       history.offset = upload.confirmed
@@ -508,10 +528,9 @@ extension TusTask {
   private static func rulesOutTus(_ status: Int) -> Bool {
     (status < 500 || status == 501) && status != 401 && status != 407 && !RetryPolicy.isTransient(status: status)
   }
-}
 
-/// GigHive's finalize call, which turns an upload into a recording.
-extension TusTask {
+  // MARK: GigHive's finalize call, which turns an upload into a recording
+
   func finalize(uploadID: String) -> HTTPRequest {
     HTTPRequest(
       method: "POST", target: request.base.appending(GigHiveAPI.finalize),
@@ -520,7 +539,7 @@ extension TusTask {
   }
 
   /// If the server does not support this check, the upload starts anyway, and finalize will tell.
-  private mutating func receiveToken(_ answer: Answer) throws(UploadError) {
+  private func receiveToken(_ answer: Answer) throws(UploadError) {
     switch Verdict.ofFinalize(answer) {
     case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
     case .gigHive(.refused(status: 400, _)): throw answer.refusal
@@ -532,11 +551,11 @@ extension TusTask {
     }
   }
 
-  mutating func complete(_ sent: SentFile, isGone: Bool) {
+  func complete(_ sent: SentFile, isGone: Bool) {
     state = request.isForGigHive ? .finalizing(sent, isGone: isGone) : .done(Receipt(), sent)
   }
 
-  private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
+  private func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
     let failure: UploadError
     history.isTaken = false
     do throws(UploadError) {
@@ -574,7 +593,7 @@ extension TusTask {
   /// Finalize has failed for as long as it is repeated. If GigHive says that it has taken the upload's file, and the tus server no longer
   /// knows the upload, the recording is lost.
   /// - Returns: whether there is something else to do: to ask the tus server, or to start over.
-  mutating func endFinalizing() throws(UploadError) -> Bool {
+  override func endFinalizing() throws(UploadError) -> Bool {
     guard history.isTaken, case .finalizing(let sent, let isGone) = state else { return false }
     if isGone {
       history.hasCreated = true

@@ -41,7 +41,7 @@
 ///        │  └▶ awaitingGrowth, awaitingLent ──▶ deciding
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
-package struct UploadMachine: Sendable {
+package struct UploadMachine {
   /// Whether only the server has work to do: everything is sent.
   package var awaitsRecording: Bool { task.awaitsRecording }
 
@@ -103,27 +103,26 @@ package struct UploadMachine: Sendable {
       task = try UploadMachine.task(plan)
     case .cancel(let location, let overridesMethod, let cookies):
       self.cookies = cookies
-      task = .errand(.cancellation(CancelTask(location, overridesMethod: overridesMethod)))
-    case .abort(let location, let region): task = .errand(.abort(AbortTask(location, region: region)))
+      task = CancelTask(location, overridesMethod: overridesMethod)
+    case .abort(let location, let region): task = AbortTask(location, region: region)
     case .part(let part):
       cookies = part.cookies
-      task = .part(PartTask(part))
+      task = PartTask(part)
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
-      task = .errand(
-        .deletion(DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated)))
-    case .examine(let recording): task = .errand(.presence(PresenceTask(recording, seed: policy.seed)))
-    case .remove(let object, let size): task = .errand(.removal(RemoveTask(object, size: size)))
+      task = DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated)
+    case .examine(let recording): task = PresenceTask(recording, seed: policy.seed)
+    case .remove(let object, let size): task = RemoveTask(object, size: size)
     }
   }
 
   private static func task(_ plan: UploadPlan) throws(UploadError) -> UploadTask {
-    if plan.sendsParts, plan.request.isForTus { return .tusParts(TusPartsTask(plan)) }
-    if plan.prefersTus { return .tus(try TusTask(plan)) }
-    if plan.sendsParts, let dialect = plan.partsDialect { return .parts(PartsTask(plan, dialect)) }
-    return switch plan.request.destination {
-    case .put, .s3: .put(PutTask(plan))
-    case .webDAV: .webDAV(try WebDAVTask(plan))
-    case .gigHive, .multipart, .tus, .tusUpload: .multipart(MultipartTask(plan))
+    if plan.sendsParts, plan.request.isForTus { return TusPartsTask(plan) }
+    if plan.prefersTus { return try TusTask(plan) }
+    if plan.sendsParts, let dialect = plan.partsDialect { return PartsTask(plan, dialect) }
+    switch plan.request.destination {
+    case .put, .s3: return PutTask(plan)
+    case .webDAV: return try WebDAVTask(plan)
+    case .gigHive, .multipart, .tus, .tusUpload: return MultipartTask(plan)
     }
   }
 
@@ -155,28 +154,18 @@ package struct UploadMachine: Sendable {
   package var hasFormTooLarge: Bool { formRefusal?.error.isTooLargeAsForm ?? false }
 
   /// Whether the recording is sent in one request, not over tus.
-  package var sendsWhole: Bool {
-    switch task {
-    case .multipart, .put, .webDAV: true
-    case .parts, .part, .tusParts, .tus, .errand: false
-    }
-  }
+  package var sendsWhole: Bool { task.sendsWhole }
 
   /// What of the file is probably hashed next, after the request in flight.
-  package var nextRange: HashRange? { if case .parts(let task) = task { task.nextRange } else { nil } }
+  package var nextRange: HashRange? { task.nextRange }
 
-  package var answeredRequest: AnsweredRequest {
-    guard case .multipart = task, case .upload(let plan) = purpose else { return .other }
-    return plan.request.isForGigHive ? .gigHiveForm : .otherForm
-  }
+  package var answeredRequest: AnsweredRequest { task.answered }
 
   /// Whether the server may have the whole recording, although no response says so.
   package var doubt: StoredDoubt { task.doubt }
 
   /// Whether a recording to be deleted may be gone, although no response says so.
-  package var mayBeDeleted: Bool {
-    if case .errand(let task) = task { task.mayBeDeleted } else { false }
-  }
+  package var mayBeDeleted: Bool { task.mayBeDeleted }
 
   /// The deadline for everything, on the clock of ``next(nowMilliseconds:unixSeconds:)``; nil if there is no limit.
   package var deadlineMilliseconds: Int64? {
@@ -293,7 +282,7 @@ package struct UploadMachine: Sendable {
         return .awaitLent
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
-        if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
+        if case .upload(let plan) = purpose { task = MultipartTask(plan) }
         guard let formRefusal else { return .reportFallback(to: .multipart) }
         (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
       case .sendWhole(let location, let isUploaded, let resumedFrom):
@@ -301,7 +290,7 @@ package struct UploadMachine: Sendable {
           task = try UploadMachine.task(plan.whole(at: location, isUploaded: isUploaded, resumedFrom: resumedFrom))
         }
       case .fallBackToPut:
-        if case .upload(let plan) = purpose { task = .webDAV(try WebDAVTask(plan.begunAnew)) }
+        if case .upload(let plan) = purpose { task = try WebDAVTask(plan.begunAnew) }
       }
     } catch { recover(from: Interruption(error)) }
     return nil
@@ -360,7 +349,7 @@ package struct UploadMachine: Sendable {
   package var deliveredInParts: Int64? { task.deliveredInParts }
 
   /// Whether a recording that grows is sent from its start on, not its first part last.
-  package var sendsInOrder: Bool { if case .tusParts(let task) = task { task.isInOrder } else { false } }
+  package var sendsInOrder: Bool { task.sendsInOrder }
 
   // MARK: Events
 
@@ -459,8 +448,8 @@ package struct UploadMachine: Sendable {
     guard facts.hasNewStatus, facts.sent == nil, !task.isComparedLater else { return end }
     if !plan.request.isRepeatable, !sendsWhole || !plan.request.computesSHA256 {
       end.contentDoubt = doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
-    } else if case .parts = task {
-      end.contentDoubt = StoredDoubt.none
+    } else {
+      end.contentDoubt = task.doubtOfParts
     }
     return end
   }
@@ -541,7 +530,7 @@ package struct UploadMachine: Sendable {
     if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
     if error.isTooLargeAsForm || isCutAgain(interruption), let tus = tusInsteadOfForm() {
       (formRefusal, hasUnreportedFallback) = ((error, latest), true)
-      (task, latest, state) = (.tus(tus), .nothing, .deciding)
+      (task, latest, state) = (tus, .nothing, .deciding)
       return
     }
     let wasTidying = task.isTidying
@@ -628,7 +617,7 @@ package struct UploadMachine: Sendable {
   /// Once a captive portal is gone, its responses no longer count: its redirects, and that there is no tus.
   private mutating func forgetStranger() {
     traits.redirects.forget()
-    if sendsWhole, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }
+    if sendsWhole, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = tus }
   }
 }
 

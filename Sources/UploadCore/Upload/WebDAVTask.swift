@@ -9,7 +9,7 @@
 ///       └──▶ comparing (something is there) ──▶ stored
 ///
 /// After an interruption, `removing` comes before `putting`. A response to MOVE that is lost is asked about.
-struct WebDAVTask: Sendable {
+final class WebDAVTask: UploadTask {
   private enum State: Sendable {
     /// What has the target's name, if anything.
     case looking
@@ -49,7 +49,7 @@ struct WebDAVTask: Sendable {
   /// Whether the server has said to this process that it has all of it.
   private var hasTaken = false
   /// Whether it had all of it, and has lost it.
-  private(set) var hasLostRecording = false
+  private var hasLost = false
   private var sha256: String?
   /// What the server has said that it has stored.
   private var storedSHA256: String?
@@ -70,13 +70,14 @@ struct WebDAVTask: Sendable {
     }
     let isWhole = plan.previous.location == temporary && plan.previous.isUploaded
     mayBeMoved = isWhole
+    super.init()
     // Of another file on the disk, nothing is known.
     if isWhole, plan.previous.doubt == nil { state = .asking(refused: nil) }
     if plan.previous.location != temporary { noteTemporary() }
     if case .looking = state, request.mayReplace { begin() }
   }
 
-  var progress: Int64 {
+  override var progress: Int64 {
     switch state {
     case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0
     case .hashing, .moving, .asking, .confirming: 1
@@ -84,26 +85,26 @@ struct WebDAVTask: Sendable {
     }
   }
 
-  var isVerifying: Bool {
+  override var isVerifying: Bool {
     switch state {
     case .hashing, .comparing: true
     default: false
     }
   }
 
-  var awaitsOutcome: Bool { progress > 0 }
+  override var awaitsOutcome: Bool { progress > 0 }
 
   /// Whether the request in flight only removes what is of no use, so that no response to it ends the upload in another way.
-  var isTidying: Bool {
+  override var isTidying: Bool {
     if case .removing(before: .some) = state { true } else { false }
   }
 
-  mutating func takeUnsaved() -> RecordChange? {
+  override func takeUnsaved() -> RecordChange? {
     defer { unsaved = nil }
     return unsaved
   }
 
-  func next() throws(UploadError) -> TaskStep {
+  override func next() throws(UploadError) -> TaskStep {
     switch state {
     case .looking, .confirming: return .ask(question(about: target))
     case .asking: return .ask(question(about: temporary))
@@ -136,9 +137,9 @@ struct WebDAVTask: Sendable {
 
   // MARK: Responses
 
-  func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
+  override func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     var answer = answer
     switch state {
     case .looking, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
@@ -164,7 +165,7 @@ struct WebDAVTask: Sendable {
   }
 
   /// Nothing is sent in vain, and nothing replaced.
-  private mutating func receiveObject(_ answer: Answer) throws(UploadError) {
+  private func receiveObject(_ answer: Answer) throws(UploadError) {
     switch answer.status {
     case 200:
       guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 else {
@@ -180,7 +181,7 @@ struct WebDAVTask: Sendable {
   }
 
   /// Sends it, from the start.
-  private mutating func begin() {
+  private func begin() {
     state = leftover != nil ? .removing(before: nil) : .putting
     guard mayBeMoved else { return }
     mayBeMoved = false
@@ -188,9 +189,9 @@ struct WebDAVTask: Sendable {
   }
 
   /// The record must know the name under which an incomplete recording may be on the server.
-  private mutating func noteTemporary() { unsaved = .created(location: temporary.text, expires: nil) }
+  private func noteTemporary() { unsaved = .created(location: temporary.text, expires: nil) }
 
-  private mutating func receivePut(_ answer: Answer) throws(UploadError) {
+  private func receivePut(_ answer: Answer) throws(UploadError) {
     switch answer.status {
     case 200, 201, 204:
       if LikelySoftware.isFailure(answer) { throw .unconfirmed(status: answer.status) }
@@ -216,20 +217,20 @@ struct WebDAVTask: Sendable {
   }
 
   /// The server has all of it, under the temporary name.
-  private mutating func takeWhole(_ answer: Answer?) throws(UploadError) {
+  private func takeWhole(_ answer: Answer?) throws(UploadError) {
     leftover = temporary
-    (hasTaken, hasLostRecording) = (true, false)
+    (hasTaken, hasLost) = (true, false)
     guard request.computesSHA256 else { return beginMoving() }
     state = .hashing(answer)
   }
 
-  private mutating func beginMoving() {
+  private func beginMoving() {
     if !mayBeMoved { unsaved = .uploaded }
     mayBeMoved = true
     state = .moving
   }
 
-  private mutating func receiveMove(_ answer: Answer) throws(UploadError) {
+  private func receiveMove(_ answer: Answer) throws(UploadError) {
     switch answer.status {
     case 201, 204: state = .confirming(isMoved: true)
     case 412:
@@ -245,7 +246,7 @@ struct WebDAVTask: Sendable {
   }
 
   /// Whether the temporary name is still there.
-  private mutating func receiveTemporary(_ answer: Answer, _ refused: UploadError?) throws(UploadError) {
+  private func receiveTemporary(_ answer: Answer, _ refused: UploadError?) throws(UploadError) {
     switch answer.status {
     case 200 where answer.fields.contentLength == size:
       if let refused {
@@ -264,15 +265,15 @@ struct WebDAVTask: Sendable {
 
   /// It is not there, or not whole. If the server has taken it from this process, that could happen endlessly.
   /// - Parameter refusal: that of the MOVE, if it was refused.
-  private mutating func beginAgain(after refusal: UploadError? = nil) throws(UploadError) {
-    hasLostRecording = hasTaken && size > Limits.fullSendLength
+  private func beginAgain(after refusal: UploadError? = nil) throws(UploadError) {
+    hasLost = hasTaken && size > Limits.fullSendLength
     begin()
     guard hasTaken else { return }
     hasTaken = false
     throw refusal ?? .uploadLost
   }
 
-  private mutating func receiveTarget(_ answer: Answer, _ isMoved: Bool) throws(UploadError) {
+  private func receiveTarget(_ answer: Answer, _ isMoved: Bool) throws(UploadError) {
     let length = answer.fields.contentLength
     switch answer.status {
     case 200 where length == nil && !isMoved: throw .unconfirmed(status: 200)
@@ -296,7 +297,8 @@ struct WebDAVTask: Sendable {
     }
   }
 
-  mutating func hashed(sha256: String) throws(UploadError) {
+  override func hashed(_ result: HashResult) throws(UploadError) {
+    guard case .wholeFile(let sha256, _) = result else { return }
     switch state {
     case .comparing(let theirs):
       guard theirs == sha256 else {
@@ -327,7 +329,7 @@ struct WebDAVTask: Sendable {
     return receipt
   }
 
-  private mutating func store(_ answer: Answer?) throws(UploadError) {
+  private func store(_ answer: Answer?) throws(UploadError) {
     var receipt = try receipt(answer?.fields.objectSHA256 ?? storedSHA256, size: answer?.fields.contentLength)
     receipt.isUnprovedPage = !provesServer && answer.map { LikelySoftware.isPage($0) } ?? false
     state = .stored(receipt, SentFile(size: size, sha256: sha256))
@@ -335,7 +337,7 @@ struct WebDAVTask: Sendable {
 
   /// The requests in flight ended without a usable response. What a gateway or a lock has held up may still be carried out, so the
   /// server is asked before anything is repeated.
-  mutating func interrupted(_ interruption: Interruption) {
+  override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     // A question has shown it, and nothing of the recording is on its way.
     case .putting where interruption.error == .uploadLost: break
@@ -354,12 +356,17 @@ struct WebDAVTask: Sendable {
     case .removing(before: .some(let error)): state = .failing(error)
     case .looking, .comparing, .removing, .asking, .confirming, .failing, .stored: break
     }
+    return .allowed
   }
+
+  override var sendsWhole: Bool { true }
+
+  override var hasLostRecording: Bool { hasLost }
 }
 
 /// Removes one object from a WebDAV server: what an upload has left under its temporary name, or a recording that is still the one that was
 /// delivered.
-struct RemoveTask: Sendable {
+final class RemoveTask: UploadTask {
   private enum State: Sendable {
     case looking(size: Int64)
     /// The tag is that of the object that was looked at.
@@ -378,7 +385,7 @@ struct RemoveTask: Sendable {
     state = size.map { .looking(size: $0) } ?? .removing(tag: nil)
   }
 
-  func next() -> TaskStep {
+  override func next() -> TaskStep {
     switch state {
     case .looking:
       .ask(HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")]))
@@ -388,7 +395,7 @@ struct RemoveTask: Sendable {
     }
   }
 
-  mutating func receive(_ answer: Answer) throws(UploadError) {
+  override func receive(_ answer: Answer) throws(UploadError) {
     switch (state, answer.status) {
     case (.looking, 404), (.looking, 410): state = .removed(wasGone: true)
     case (.looking(let size), 200):

@@ -26,7 +26,6 @@ struct ConnectionCountTests {
   @Test func connectionsThatAddSomethingStay() {
     var link = Link(rates: [1000, 2000, 3000, 4000])
     #expect(link.run(seconds: 300) == [1, 2, 3, 4])
-    #expect(link.now - 300_000 == 0 && link.delivered > 290 * 4000 - 12 * 3000)
   }
 
   @Test func aFullLinkGetsOne() {
