@@ -39,3 +39,14 @@ package struct AllowedRanges {
   /// Numbers of concurrent uploads.
   package static let jobs: ClosedRange<Int64> = 1...Limits.jobCount
 }
+
+extension Limits {
+  /// A caller's context in a record, in bytes: a key of its database, or a few words of JSON. Each record is read as a whole.
+  static let contextLength: Int64 = 1 << 10
+  /// The most retries that can be set.
+  static let retryCount: Int64 = 1_000_000
+  /// The shortest time for retries that can be set, in milliseconds.
+  static let retryTimeMilliseconds: Int64 = 1000
+  /// The largest test upload, in bytes: Apache's default limit.
+  static let testLength: Int64 = 1 << 30
+}

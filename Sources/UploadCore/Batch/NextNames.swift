@@ -84,3 +84,8 @@ package struct NextNames: Sendable {
     entries.removeLast(entries.count - kept)
   }
 }
+
+extension Limits {
+  /// The overhead per name, in bytes.
+  package static let nameOverhead = 24
+}

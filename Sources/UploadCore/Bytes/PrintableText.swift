@@ -74,3 +74,8 @@ package enum PrintableText {
     }
   }
 }
+
+extension Limits {
+  /// How much of a server's message is quoted, in characters.
+  package static let quotedMessageLength = 300
+}

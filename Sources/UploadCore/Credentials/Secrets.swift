@@ -374,3 +374,8 @@ struct EscapedText {
 }
 
 private let backslash = UInt8(ascii: "\\")
+
+extension Limits {
+  /// The shortest secrets that are redacted, in bytes. Shorter ones occur in too many words.
+  static let redactedLength = 4
+}

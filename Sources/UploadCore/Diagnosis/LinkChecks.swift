@@ -236,3 +236,17 @@ package struct LinkMeasurement: Sendable {
     return after - before
   }
 }
+
+extension Limits {
+  /// The smallest packets of IPv6, in bytes: TCP segments that fit into them pass everywhere.
+  static let narrowPacketLength: Int32 = 1280
+  /// The share of lost segments from which a link loses too much, in thousandths, and how many they must be at least. With one of 200
+  /// lost, cubic reaches a few megabits per second over 50 ms, whatever the link.
+  static let linkLossThousandths: Int64 = 5
+  static let linkLossEvidence: Int64 = 5
+  /// A queue delays everybody on a link if it multiplies the round trip by this, and adds this much, in microseconds.
+  static let linkDelayFactor: Int64 = 4
+  static let linkDelayMicroseconds: Int64 = 100_000
+  /// The percentage of the time without room at the receiver from which the receiver sets the rate, not the link.
+  static let linkWindowPercent: Int64 = 50
+}

@@ -110,3 +110,10 @@ package enum MachineChecks {
           + " that are no longer needed.", remedy: "The next send or watch to it tries again."))
   }
 }
+
+extension Limits {
+  /// What uploads need, in bytes: the memory that --max-memory suggests; the space for a record, and for some with their index.
+  package static let memoryNeeded: Int64 = 12 << 20
+  package static let stateSpaceNeeded: Int64 = 1 << 20
+  package static let stateSpaceComfortable: Int64 = 16 << 20
+}

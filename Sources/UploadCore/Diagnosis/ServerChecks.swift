@@ -166,3 +166,10 @@ package enum ServerChecks {
   /// Without the query.
   static func path(_ target: TargetURI) -> String { String(target.requestTarget.prefix { $0 != "?" }) }
 }
+
+extension Limits {
+  /// Certificates that expire earlier are reported, in days: renewal usually starts after two thirds of 90 days.
+  static let certificateWarningDays: Int64 = 14
+  /// Clocks that differ more are reported, in seconds.
+  static let clockDifferenceSeconds: Int64 = 300
+}

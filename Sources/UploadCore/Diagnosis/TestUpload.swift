@@ -399,3 +399,8 @@ package final class TestRemoval {
     }
   }
 }
+
+extension Limits {
+  /// How much of an interrupted request is sent, in bytes. No path buffers as much unless it buffers everything.
+  static let cutLength: Int64 = 1 << 20
+}

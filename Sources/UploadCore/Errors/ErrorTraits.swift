@@ -343,3 +343,8 @@ package enum ExitCode {
     return yields(earlier) && later != delivered && !yields(later) ? later : earlier
   }
 }
+
+extension Limits {
+  /// When a recording that failed for a reason of its own is tried again, if the cause may pass. The last delay is repeated. In milliseconds.
+  static let watchReattemptMilliseconds: [Int64] = [0, 3_600_000, 6 * 3_600_000, 24 * 3_600_000]
+}

@@ -124,3 +124,8 @@ package enum ModificationTimeDoubt: Equatable, Sendable {
   /// Whether a file that was found in a directory, perhaps just now, gets today's date: a camera without a clock never has another one.
   package func meansToday(now: Int64) -> Bool { self == .neverSet && now >= Limits.builtOn }
 }
+
+extension Limits {
+  /// A file from so much later than now has a wrong time, if the clock is not wrong, in seconds.
+  static let futureSeconds: Int64 = 366 * 24 * 3600
+}

@@ -132,3 +132,8 @@ struct GrowthHistory: Equatable, Sendable {
     return now - first.milliseconds
   }
 }
+
+extension Limits {
+  /// What is nearer to the end of a recording that grows is not sent yet, in bytes: recorders write it again.
+  static let growingLag: Int64 = 4 << 20
+}

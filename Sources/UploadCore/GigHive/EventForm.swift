@@ -89,3 +89,9 @@ public enum EventFormError: Error, Equatable {
   /// Neither `band` nor `wedding`: the server would answer with a database error.
   case unknownEventType(String)
 }
+
+extension Limits {
+  /// In characters, as in the columns of GigHive's database.
+  static let labelLength = 255
+  static let orgNameLength = 128
+}

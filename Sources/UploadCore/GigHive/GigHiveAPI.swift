@@ -66,3 +66,8 @@ package enum GigHiveAPI {
     return Array(json.finished().utf8)
   }
 }
+
+extension Limits {
+  /// The longest extension of a recording's file on GigHive, in bytes.
+  static let mediaExtensionLength = 16
+}

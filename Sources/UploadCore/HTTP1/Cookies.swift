@@ -115,3 +115,10 @@ package struct Cookies: Equatable, Sendable {
     return path.count == cookiePath.count || cookiePath.last == ASCII.slash || path[cookiePath.count] == ASCII.slash
   }
 }
+
+extension Limits {
+  /// The cookies of an upload.
+  static let cookieCount = 4
+  /// Their names and values, in bytes.
+  static let cookiesLength = 2048
+}

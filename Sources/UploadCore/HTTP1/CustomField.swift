@@ -95,3 +95,8 @@ extension CustomField {
     return nil
   }
 }
+
+extension Limits {
+  /// The caller's header fields with their names, in bytes, and as much again for those with secrets: half a head.
+  package static let ownFieldsLength = 4 << 10
+}

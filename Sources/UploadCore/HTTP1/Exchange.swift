@@ -245,3 +245,11 @@ package enum ContentSent: Equatable, Sendable {
   case partial
   case whole
 }
+
+extension Limits {
+  /// Interim (1xx) responses without progress of the content, in bytes. GigHive's and tusd's servers send one every few seconds while they
+  /// work, for hours if necessary.
+  package static let interimLength = 1 << 20
+  /// How much more of a response's content is read and dropped before the connection is closed, in bytes.
+  package static let replyDrainLength: Int64 = 1 << 20
+}

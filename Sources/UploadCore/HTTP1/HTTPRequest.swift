@@ -133,3 +133,8 @@ public enum RequestHeadError: Error, Equatable {
   /// A request to an S3 server cannot be signed, because the credentials have no keys.
   case noKeys
 }
+
+extension Limits {
+  /// A request head with all its fields, in bytes. Servers accept 8 KiB per line by default.
+  package static let requestHeadLength = 16 << 10
+}

@@ -134,3 +134,10 @@ package struct ChunkedDecoder: Equatable, Sendable {
     }
   }
 }
+
+extension Limits {
+  /// A chunk-size line with its extensions, in bytes.
+  package static let chunkLineLength = 1024
+  /// The trailer section of a chunked body, in bytes.
+  package static let trailerLength = 8 << 10
+}

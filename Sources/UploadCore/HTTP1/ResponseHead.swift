@@ -124,3 +124,12 @@ struct ResponseHeadBuffer: Sendable {
 }
 
 private let httpVersionPrefix = Array("HTTP/1.".utf8)
+
+extension Limits {
+  /// A response head: status line and fields, in bytes.
+  package static let responseHeadLength = 32 << 10
+  /// What most response heads fit into, in bytes.
+  static let responseHeadUsualLength = 512
+  /// Fields in a response head.
+  package static let fieldCount = 128
+}

@@ -214,3 +214,8 @@ package indirect enum JSONValue: Equatable, Sendable {
     }
   }
 }
+
+extension Limits {
+  /// The depth of nested arrays and objects in a JSON text.
+  package static let jsonDepth = 64
+}

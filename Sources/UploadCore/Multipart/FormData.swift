@@ -109,3 +109,8 @@ public enum FormDataError: Error, Equatable {
   /// A media type with characters that do not belong in a header line.
   case invalidMediaType(String)
 }
+
+extension Limits {
+  /// The form's text fields with their framing, in bytes. PHP and ModSecurity accept 128 KiB by default.
+  package static let formLength = 64 << 10
+}

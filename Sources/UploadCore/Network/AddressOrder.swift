@@ -84,3 +84,8 @@ package struct AddressMemory: Sendable {
     list.append(text)
   }
 }
+
+extension Limits {
+  /// Addresses and hosts of which it is known that they kept silent.
+  package static let silentAddressCount = 32
+}

@@ -303,3 +303,14 @@ package struct MulticastDNSResponse {
     return UInt32(high) << 16 | UInt32(low)
   }
 }
+
+extension Limits {
+  /// A name in DNS with its lengths (RFC 1035, 2.3.4), in bytes.
+  static let dnsNameLength = 255
+  /// Pointers in a name: as many as a name can have labels.
+  static let dnsPointerCount = 127
+  /// Questions and records in a message.
+  package static let dnsRecordCount = 256
+  /// How long to wait for other addresses after the first one (RFC 8305, 3), in milliseconds.
+  package static let multicastDNSSettlingMilliseconds: Int64 = 50
+}

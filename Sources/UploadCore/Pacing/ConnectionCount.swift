@@ -103,3 +103,17 @@ package struct ConnectionCount: Sendable {
     }
   }
 }
+
+extension Limits {
+  /// How long a new connection gets up to speed before it is judged, and then for how long, in milliseconds.
+  static let connectionGrowthMilliseconds: Int64 = 1000
+  static let connectionTrialMilliseconds: Int64 = 3000
+  /// It stays if it adds this part of what there was: an eighth.
+  static let connectionGain: Int64 = 8
+  /// How long nothing is tried after one was of no use, in milliseconds.
+  package static let connectionPauseMilliseconds: Int64 = 60_000
+  /// How many further connections fail, one after the other, before that pause.
+  static let helperFailures = 2
+  /// What the server has taken over the first further connection before there is another one, in bytes.
+  package static let helperEvidence: Int64 = 256 << 10
+}

@@ -167,3 +167,14 @@ package struct TokenBucket: Sendable {
   /// What accumulates in a twentieth of a second, but at least one byte.
   private var quantum: Int64 { max(1000, bytesPerSecond * Limits.rateQuantumMilliseconds) }
 }
+
+extension Limits {
+  /// The longest burst of a rate limit, in milliseconds of its rate.
+  static let rateBurstMilliseconds: Int64 = 200
+  /// How much a rate limit accumulates before the next write, in milliseconds of its rate.
+  static let rateQuantumMilliseconds: Int64 = 50
+  /// How long an upload that could write waits before it checks whether it has the turn, in milliseconds.
+  static let rateTurnMilliseconds: Int64 = 100
+  /// How late an upload may come before it loses its turn, in milliseconds.
+  static let rateAbsenceMilliseconds: Int64 = 1000
+}

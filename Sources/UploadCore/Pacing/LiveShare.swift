@@ -25,3 +25,12 @@ package struct LiveShare: Sendable {
     earned = min(earned + Int64(count) * percent / (100 - percent), Limits.liveShareMost)
   }
 }
+
+extension Limits {
+  /// How long recordings that are still made leave their share of the line to finished ones of which nothing is sent, in milliseconds.
+  static let liveShareMilliseconds: Int64 = 5000
+  /// How much recordings that are still made must have earned for a write, in bytes.
+  static let liveShareQuantum: Int64 = 16 << 10
+  /// How much they can have earned, in bytes.
+  static let liveShareMost: Int64 = 4 << 20
+}

@@ -134,3 +134,8 @@ extension RateLimit: Comparable {
   /// Whether the first limit is the stricter one.
   public static func < (one: RateLimit, other: RateLimit) -> Bool { one.rank < other.rank }
 }
+
+extension Limits {
+  /// Entries of a timetable of rate limits: one an hour, for workdays and weekends, several times over.
+  static let rateScheduleCount = 128
+}

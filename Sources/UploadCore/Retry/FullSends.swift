@@ -87,3 +87,8 @@ struct RequestTime: Equatable, Sendable {
     return abs(milliseconds - last) <= max(milliseconds, last) / Limits.sameTimePart
   }
 }
+
+extension Limits {
+  /// Two times are about the same if they differ by at most this part of the longer one.
+  static let sameTimePart: Int64 = 5
+}

@@ -103,3 +103,9 @@ struct SplitMix64: Sendable {
     return z ^ (z >> 31)
   }
 }
+
+extension Limits {
+  /// After so many retries, the longest delay is no shorter than this, in milliseconds.
+  static let retryBurstCount: Int64 = 10
+  static let retryBurstMilliseconds: Int64 = 100
+}

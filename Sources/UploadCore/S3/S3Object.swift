@@ -115,3 +115,9 @@ package struct S3Bucket: Equatable, Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 }
+
+extension Limits {
+  /// The longest name of a bucket, and the longest key of an object, in bytes.
+  static let bucketLength = 255
+  static let objectKeyLength = 1024
+}

@@ -240,3 +240,8 @@ extension TargetURI {
       scheme: scheme, host: host, zone: zone, port: port, requestTarget: path.requestTarget + "?" + query)
   }
 }
+
+extension Limits {
+  /// How many parts an S3 server lists at a time: a response has at most ``replyLength`` bytes.
+  static let partListCount = 100
+}

@@ -53,3 +53,10 @@ package struct FormLimits: Equatable, Sendable {
     entries.removeAll { $0.endpoint == endpoint && $0.length <= length }
   }
 }
+
+extension Limits {
+  /// How long a refused form is remembered, in seconds (a week).
+  static let formLimitSeconds: Int64 = 604_800
+  /// The destinations whose refused forms are remembered.
+  static let formLimitCount = 16
+}

@@ -422,3 +422,12 @@ package struct IndexedDelivery: Equatable, Sendable {
 
   var words: (UInt64, UInt64) { (UInt64(bitPattern: assetID ?? 0), UInt64(bitPattern: deliveredAt ?? 0)) }
 }
+
+extension Limits {
+  /// The capacity of the index, as powers of two: from 1024 slots of 32 bytes up to 512 MiB.
+  static let indexMinimumBits: UInt64 = 10
+  static let indexMaximumBits: UInt64 = 24
+  /// Entries of the index read at a time, for one key and for all.
+  static let indexProbeSlots = 32
+  static let indexReadSlots = 4096
+}

@@ -199,3 +199,20 @@ package struct UploadedParts: Equatable, Sendable {
     return SentPart(length: range(of: 1, in: size).length, sha256: sha256, statusTime: statusTime)
   }
 }
+
+extension Limits {
+  /// Parts longer than ``partLength`` are a multiple of this, in bytes.
+  static let partLengthStep: Int64 = 1 << 20
+  /// The most parts of a recording: their list is kept in its record, and sent in one request.
+  package static let partCount = 1000
+  /// The same with the SHA-256 of each, unless a part would be longer than ``longestPartLength``: then the list takes at most 64 KiB.
+  static let digestedPartCount: Int64 = 600
+  /// The longest part that an S3 server takes, in bytes.
+  static let longestPartLength: Int64 = 5 << 30
+  /// How many parts a recording has that decides how long they are.
+  static let wantedPartCount: Int64 = 32
+  /// After so many parts of a recording that grows, they are twice as long: all of them hold 858 GB.
+  package static let growingPartsStep = 100
+  /// The longest path of an upload on a tus server that is joined with others, in bytes.
+  package static let partPathLength = 70
+}

@@ -119,3 +119,19 @@ package struct ChunkSizing: Equatable, Sendable {
     return true
   }
 }
+
+extension Limits {
+  /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
+  static let chunkStartLength: Int64 = 8 << 20
+  /// PATCH requests grow after this many bytes without an interruption.
+  static let chunkGrowsAfter: Int64 = 256 << 20
+  /// A PATCH of this length or less is not halved, even if it is too large for the server; in bytes. Less than ``chunkMultiple``,
+  /// because a server that refuses so little has a limit of its own.
+  static let chunkMinimumLength: Int64 = 64 << 10
+  /// Requests that a time limit has made shorter grow again after this many.
+  static let chunkRecoveryCount: Int64 = 16
+  /// PATCH requests are pipelined if a response takes at least this long, in milliseconds.
+  static let pipelineFromMilliseconds: Int64 = 20
+  /// Pipelining stops after this many connections that ended with two requests in flight.
+  static let pipeliningFailureCount = 2
+}

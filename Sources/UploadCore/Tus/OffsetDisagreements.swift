@@ -59,3 +59,8 @@ struct OffsetDisagreements: Sendable {
     return count <= Limits.disagreementCount
   }
 }
+
+extension Limits {
+  /// How many times in a row the server may disagree about the offset.
+  static let disagreementCount = 8
+}

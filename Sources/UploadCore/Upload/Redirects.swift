@@ -75,3 +75,10 @@ struct Redirects: Sendable {
     followedInAll = 0
   }
 }
+
+extension Limits {
+  /// Redirects followed for all requests of one attempt without progress.
+  static let redirectCountInAll = 50
+  /// Redirects that are remembered: far more than are followed without progress, because those that are forgotten count again.
+  package static let redirectMemoryCount = 1000
+}

@@ -607,3 +607,8 @@ final class TusTask: UploadTask {
     return true
   }
 }
+
+extension Limits {
+  /// The pause after a gateway has given up a finalize call on which GigHive may still work, in milliseconds.
+  static let finalizePauseMilliseconds: Int64 = 30_000
+}

@@ -900,3 +900,8 @@ public struct UploadProgress: Equatable, Sendable {
     self.behindMilliseconds = behindMilliseconds
   }
 }
+
+extension Limits {
+  /// The content length from which a request asks for `100 (Continue)` first (RFC 9110, 10.1.1), in bytes.
+  static let expectContinueFrom: Int64 = 1 << 20
+}

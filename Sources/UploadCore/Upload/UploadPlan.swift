@@ -125,3 +125,8 @@ public struct SentFile: Equatable, Sendable {
     self.sha256 = sha256
   }
 }
+
+extension Limits {
+  /// The size from which a recording is sent in parts to a server that joins them, in bytes: what a kill costs at most without.
+  static let partsFrom: Int64 = 16 << 20
+}

@@ -126,3 +126,9 @@ struct DestinationHealth: Sendable {
     return ceiling / 2 + Int64(random % UInt64(ceiling / 2 + 1))
   }
 }
+
+extension Limits {
+  /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
+  package static let watchRetryMaximumMilliseconds: Int64 = 600_000
+  package static let watchProbeMilliseconds: Int64 = 3_600_000
+}

@@ -73,3 +73,8 @@ package struct HookDeadline {
     return isOver ? .kill : .terminate
   }
 }
+
+extension Limits {
+  /// Events that wait for the program of `--on-event`, each a few hundred bytes.
+  static let hookQueueCount = 64
+}

@@ -121,3 +121,8 @@ extension Array {
     return range.lowerBound
   }
 }
+
+extension Limits {
+  /// Keys of files that need no action, so that a scan does not look for their records, and a failure is reported once: 1 MiB at most.
+  package static let watchedKnownCount = 128 << 10
+}

@@ -65,3 +65,8 @@ private struct PostponedRemoval: Sendable {
     dueAt = now + Limits.removalDelayMilliseconds(afterFailures: failures)
   }
 }
+
+extension Limits {
+  /// Recordings whose removal a watcher tries again. Those for which there is no room wait until it is started again.
+  package static let watchedRemovals = 1024
+}

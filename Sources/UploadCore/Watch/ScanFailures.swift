@@ -87,3 +87,8 @@ package enum DirectoryProblem: Equatable, Sendable {
     ["/tmp/", "/var/tmp/"].contains { directory.bytes.starts(with: $0.utf8) }
   }
 }
+
+extension Limits {
+  /// Places that could not be scanned and are remembered, in each watched directory, with 24 bytes for each. Of more, one line says that.
+  package static let watchScanFailureCount = 1024
+}

@@ -114,3 +114,10 @@ package struct SpaceKeeper: Sendable {
     return !isShort
   }
 }
+
+extension Limits {
+  /// How often free space is checked while it is short, and how often it is tried again to make room although nothing was delivered
+  /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
+  static let spaceCheckMilliseconds: Int64 = 60_000
+  static let spaceRetryMilliseconds: Int64 = 600_000
+}

@@ -853,3 +853,21 @@ extension WatchMachine {
     report.lastDelivery = last
   }
 }
+
+extension Limits {
+  /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
+  package static let watchedCandidates = 4096
+  /// Files passed to the worker that it has not started yet: one more than it uploads at a time, so that it never waits.
+  package static let watchedAheadCount = 2
+  /// Attempts with one recording that end in a server failure, while others are delivered, before it is set aside.
+  static let watchServerFailureCount = 3
+  /// How often the worker may end during one recording before that is set aside.
+  static let watchCrashCount = 3
+  /// How often a watcher that sends recordings while they are made looks at one that is too short for that, in milliseconds.
+  static let watchGrowthMilliseconds: Int64 = 2000
+  /// How much longer a recording that has grown since its delivery settles, and the longest time for that, in milliseconds.
+  static let watchGrowthFactor: Int64 = 10
+  static let watchGrowthSettleMilliseconds: Int64 = 3_600_000
+  /// When a recording that another process works on is tried again, in milliseconds.
+  static let watchConflictMilliseconds: Int64 = 60_000
+}

@@ -168,3 +168,8 @@ extension WatchNotice {
     }
   }
 }
+
+extension Limits {
+  /// The text of a notice, in characters: an error with its advice.
+  static let watchNoticeLength = 1000
+}

@@ -224,3 +224,8 @@ package struct WriteThrottle {
     return true
   }
 }
+
+extension Limits {
+  /// The shortest interval between two writes of a watcher's status, in milliseconds.
+  static let watchStatusMilliseconds: Int64 = 5000
+}

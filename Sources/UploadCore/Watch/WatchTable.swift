@@ -146,3 +146,8 @@ package struct WatchTable: Sendable {
     index < watches.count && watches[index].number == number
   }
 }
+
+extension Limits {
+  /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
+  package static let watchedDirectoryCount = 2048
+}

@@ -143,3 +143,8 @@ package struct WorkerLines: Sendable {
     }
   }
 }
+
+extension Limits {
+  /// The longest line of a worker, in bytes: an event with an answer and the longest path, escaped.
+  package static let workerLineLength = 64 << 10
+}

@@ -221,3 +221,8 @@ extension Answer {
     if davMessage == nil { throw .notFromServer(status: status) }
   }
 }
+
+extension Limits {
+  /// The longest list of all parts, in bytes, as Nextcloud sends it in one response: about 300 for each.
+  static let partNamesLength = 512 << 10
+}

@@ -218,3 +218,10 @@ package struct XMLReader {
     throw .unexpected(offset: bytes.count)
   }
 }
+
+extension Limits {
+  /// The depth of an XML document, the length of a name in it, and that of a reference with & and ;.
+  package static let xmlDepth = 16
+  package static let xmlNameLength = 256
+  static let xmlReferenceLength = 12
+}

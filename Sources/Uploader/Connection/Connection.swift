@@ -43,3 +43,8 @@ final class Routes {
   /// None of the addresses could be connected to.
   func forget(_ host: String, _ port: UInt16) { slow.removeAll { $0.host == host && $0.port == port } }
 }
+
+extension Limits {
+  /// The names whose addresses are kept because their lookup was slow.
+  static let slowNameCount = 8
+}

@@ -289,3 +289,14 @@ final class Connector: Steppable {
     return nil
   }
 }
+
+extension Limits {
+  /// `TCP_NOTSENT_LOWAT`: how much unsent content the kernel may hold, in bytes. Measured over loopback: 128 KiB takes 1.4
+  /// times as long, 1 MiB costs nothing.
+  static let unsentLowWater: Int32 = 1 << 20
+  /// A name lookup that takes longer, in milliseconds, is repeated for IPv4 alone: some name servers drop questions for IPv6.
+  static let slowLookupMilliseconds: Int64 = 2000
+  /// How long after the stall limit the kernel drops a connection, in milliseconds, so that the program's own error comes
+  /// first.
+  static let userTimeoutMarginMilliseconds: Int64 = 1000
+}

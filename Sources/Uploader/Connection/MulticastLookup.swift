@@ -144,3 +144,9 @@ final class MulticastLookup {
     withUnsafeBytes(of: entry.name) { PrintableText.line(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)) }
   }
 }
+
+extension Limits {
+  /// Addresses of this machine that are considered, and network interfaces on which a name is looked up.
+  static let interfaceAddressCount = 64
+  static let multicastDNSInterfaceCount = 16
+}

@@ -96,3 +96,8 @@ extension CongestionControl {
         .joined(separator: " "))
   }
 }
+
+extension Limits {
+  /// The kernel's list of congestion control algorithms, in bytes (TCP_CA_BUF_MAX in net/tcp.h).
+  static let congestionControlsLength = 2048
+}

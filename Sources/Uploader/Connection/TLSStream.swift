@@ -227,3 +227,8 @@ final class TLSStream: ByteStream {
     if result != 0 { throw .system(SystemError(result: result)) }
   }
 }
+
+extension Limits {
+  /// TLS messages without content, such as session tickets, that one read from a connection skips.
+  static let tlsMessageCount = 32
+}

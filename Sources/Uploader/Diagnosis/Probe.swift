@@ -417,3 +417,17 @@ struct LinkMeter {
     return counts
   }
 }
+
+extension Limits {
+  /// How long a diagnosis waits for a server's opinion on content that it announces, in milliseconds. Servers that have one give it
+  /// within a round trip and the time to check a password.
+  static let probeContinueMilliseconds: Int64 = 5000
+  /// How long it waits for other responses, which cost the server no work.
+  static let probeResponseMilliseconds: Int64 = 30_000
+  /// How long an interrupted request waits before its connection is closed, in milliseconds, so that proxies can forward what they have.
+  static let cutRestMilliseconds: Int64 = 500
+  /// The zeros of a diagnosis are written in runs of this length, in bytes.
+  static let zerosLength = 64 << 10
+  /// How often a measurement looks whether everything has arrived, in milliseconds.
+  static let linkTickMilliseconds: Int64 = 10
+}

@@ -245,3 +245,11 @@ struct Wait {
   /// On the monotonic clock. A time in the past polls without waiting.
   var untilMilliseconds: Int64
 }
+
+extension Limits {
+  /// Delivered files skipped before the cancellation is checked again.
+  static let skippedFileCount = 32
+  /// A step of one upload that takes at least this long does not count towards the time limits of the others, because it has
+  /// waited for its disk; in milliseconds.
+  static let longStepMilliseconds: Int64 = 100
+}

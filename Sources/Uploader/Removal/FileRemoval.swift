@@ -470,3 +470,10 @@ extension KeptReason {
     }
   }
 }
+
+extension Limits {
+  /// How long a removal waits for that of another process, in milliseconds: a few syncs of a slow card.
+  static let removalLockMilliseconds: Int64 = 500
+  /// Numbers that are tried for the name of a recording if there is another file of that name.
+  static let numberedNameCount = 999
+}

@@ -417,3 +417,8 @@ final class CancellationCheck {
     return isCancelled
   }
 }
+
+extension Limits {
+  /// Records read before the cancellation is checked again: on a slow card, less than a second.
+  package static let cancellationCheckRecordCount = 32
+}

@@ -241,3 +241,8 @@ extension StateDirectory {
 
   private func removalMark(_ id: String) -> String { id + ".remove" }
 }
+
+extension Limits {
+  /// Records sorted at a time when all are listed. Twice as many are held.
+  static let orderedRecordCount = 8192
+}

@@ -115,3 +115,8 @@ extension UnsafeRawBufferPointer {
     return isSpare && UploadRecord.isID(id) ? id : nil
   }
 }
+
+extension Limits {
+  /// Spares that are made with one sync.
+  package static let spareCount = 32
+}

@@ -99,3 +99,14 @@ extension SystemError {
   /// Whether the file system, or what this user may take of it, is full.
   var isLackOfSpace: Bool { [SHIM_ENOSPC, SHIM_EDQUOT].contains(code) }
 }
+
+extension Limits {
+  /// Ballast for removals on a full file system: 512 KiB, because xfs creates no file with less than 256 KiB free, and enough files for the
+  /// inodes of an upload. The length of a file, and of what is written at a time, in bytes.
+  static let ballastFileCount = 8
+  static let ballastFileLength = 64 << 10
+  static let ballastPieceLength = 8 << 10
+  /// How much must be free before it is made, in bytes and in files: otherwise it would take from recorders what a removal has just freed.
+  static let ballastFromFreeBytes: Int64 = 10_000_000
+  static let ballastFromFreeFiles: Int64 = 32
+}

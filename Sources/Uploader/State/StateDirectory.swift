@@ -631,3 +631,17 @@ extension StateDirectory {
     return replace(StateDirectory.undeletedName, with: undeleted.encoded)
   }
 }
+
+extension Limits {
+  /// The file with the lengths of forms that were refused, in bytes.
+  static let formLimitsLength = 64 << 10
+  /// On FAT, the length of a record is a multiple of this, in bytes: with a URL and a message, most stay in the first block.
+  static let recordBlockLength = 4096
+  /// The space reserved for a record's last write, beyond its size when the upload starts, in bytes: a delete token with every
+  /// byte escaped, and a checksum.
+  static let recordReserveLength = 8 << 10
+  /// Records that were never written and whose leftovers are removed at a time.
+  static let leftoverCount = 64
+  /// How many times in a row another process may remove a lock file before it is locked.
+  static let removedLockCount = 8
+}

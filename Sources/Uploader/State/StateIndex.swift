@@ -267,3 +267,8 @@ struct IndexState {
   /// Whether the index cannot be used, so that all records are read instead.
   var isBroken = false
 }
+
+extension Limits {
+  /// How many times an index is built for one lookup while other processes change the records.
+  static let indexBuildCount = 3
+}

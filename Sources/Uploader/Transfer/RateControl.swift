@@ -83,3 +83,10 @@ final class RateShare {
   /// Leaves the rate to the others until it asks for an allowance again.
   func rest() { control.shares.rest(number) }
 }
+
+extension Limits {
+  /// How often it is looked at again whether recordings that are still made have earned something, in milliseconds.
+  static let liveSharePauseMilliseconds: Int64 = 20
+  /// How often the time is compared with a timetable while something is sent, in milliseconds.
+  static let rateScheduleMilliseconds: Int64 = 1000
+}

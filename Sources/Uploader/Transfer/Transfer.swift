@@ -583,3 +583,15 @@ extension Transfer {
     return wait
   }
 }
+
+extension Limits {
+  /// The most that one `sendfile` passes from the page cache to a plain connection, in bytes.
+  static let sendfileLength = 4 << 20
+  /// How fast any server copies what it joins, in bytes per millisecond (10 MB/s).
+  static let joinedBytesPerMillisecond: Int64 = 10_000
+  /// The longest wait for `100 (Continue)` before the body is sent anyway (RFC 9110, 10.1.1), in milliseconds.
+  static let continueWaitMaximumMilliseconds: Int64 = 1000
+  /// The shortest wait for it. In between, it is a multiple of the round-trip time of the connect.
+  static let continueWaitMinimumMilliseconds: Int64 = 25
+  static let continueWaitRoundTrips: Int64 = 4
+}

@@ -38,3 +38,8 @@ struct TransferClock {
   ///   - limit: in milliseconds.
   func responseDeadline(sentAt: Int64?, limit: Int64) -> Int64 { max(sentAt ?? 0, lastAdvance ?? now) + limit }
 }
+
+extension Limits {
+  /// Content is moving if more has arrived at the peer in the last milliseconds.
+  static let flowMilliseconds: Int64 = 5000
+}

@@ -69,3 +69,11 @@ final class RefusedCredentials {
     refusals.append((origin, error, now + Limits.refusedCredentialsMilliseconds))
   }
 }
+
+extension Limits {
+  /// How long GigHive may take to say whether it still has a recording, in milliseconds. Without a response the file stays, which only
+  /// costs space.
+  static let examinationMilliseconds: Int64 = 10_000
+  /// How long nothing is sent to a server that has refused the credentials, in milliseconds.
+  static let refusedCredentialsMilliseconds: Int64 = 60_000
+}

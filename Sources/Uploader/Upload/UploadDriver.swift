@@ -562,3 +562,14 @@ struct DriverHooks {
   var noteUndeleted: ([TargetURI]) -> Bool = { _ in false }
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }
+
+extension Limits {
+  /// How often an upload that found no place to wait, or may not connect yet, looks again, in milliseconds.
+  static let waitingPlaceMilliseconds: Int64 = 50
+  /// If no more content was acknowledged, in bytes, perhaps only short packets pass.
+  static let narrowEvidence: Int64 = 65_536
+  /// How often the time is compared with a timetable in a pause, when nothing is sent, in milliseconds.
+  static let ratePauseMilliseconds: Int64 = 10_000
+  /// How long a request over tus may take when the upload is to end soon, in milliseconds.
+  package static let finishMilliseconds: Int64 = 60_000
+}

@@ -628,3 +628,8 @@ final class UploadJob: Steppable {
     return end.error
   }
 }
+
+extension Limits {
+  /// How long to wait for a program that has a lease on the file. The kernel ends a lease after 45 s (fs.lease-break-time).
+  static let leaseMilliseconds: Int64 = 60_000
+}

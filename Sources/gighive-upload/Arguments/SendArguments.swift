@@ -251,3 +251,8 @@ struct SendArguments {
 
 /// A placeholder until the destination is known.
 private let anyTarget = TargetURI(scheme: .http, host: "localhost", zone: nil, port: 80, requestTarget: "/")
+
+extension Limits {
+  /// How many uploads there are at a time if recordings are sent while they are made.
+  static let growingJobs = 3
+}

@@ -358,3 +358,10 @@ final class DueRemovals {
     due = []
   }
 }
+
+extension Limits {
+  /// Delivered files that a command compares at its end, because they may have been changed since.
+  static let comparisonCount = 1000
+  /// Postponed removals that one `send` retries at its end; more of them wait for the next one.
+  static let dueRemovalCount = 1024
+}

@@ -168,3 +168,10 @@ extension FileSelection {
     return true
   }
 }
+
+extension Limits {
+  /// The names of one directory that are sorted at a time, in bytes; of a directory in it half as many, and so on down to the least.
+  /// Directories with more are read several times. Twice as much is held.
+  static let directoryNamesLength = 256 << 10
+  static let directoryNamesMinimumLength = 8 << 10
+}

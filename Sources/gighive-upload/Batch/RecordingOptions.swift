@@ -247,3 +247,8 @@ extension GivenOption {
     }
   }
 }
+
+extension Limits {
+  /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
+  static let hostNameLength = 64
+}

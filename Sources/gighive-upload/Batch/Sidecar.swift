@@ -127,3 +127,12 @@ final class SidecarSearch {
     return isAny || result != 0
   }
 }
+
+extension Limits {
+  /// A sidecar file, in bytes.
+  static let sidecarLength = 16 << 10
+  /// For how many recordings of a directory it is looked for before all names are read instead.
+  static let sidecarLookCount = 16
+  /// For how long those names are believed, in milliseconds.
+  static let sidecarSearchMilliseconds: Int64 = 2000
+}

@@ -194,3 +194,12 @@ struct ProxySources {
     return (nil, nil)
   }
 }
+
+extension Limits {
+  /// A file with the keys of S3 profiles, in bytes.
+  static let profileFileLength = 64 << 10
+  /// A file with header fields and comments, in bytes.
+  static let headerFileLength = 16 << 10
+  /// A netrc file, in bytes.
+  static let netrcFileLength = 64 << 10
+}

@@ -80,3 +80,8 @@ struct SecretFile {
     )
   }
 }
+
+extension Limits {
+  /// A file with a password or token, in bytes.
+  static let secretFileLength = 4096
+}

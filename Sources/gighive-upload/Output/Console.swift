@@ -194,3 +194,14 @@ final class OutputStream {
     if failure != nil { queue.abandon() }
   }
 }
+
+extension Limits {
+  /// The buffer for unread output, per stream, in bytes. Half of it is for the results of uploads in progress: sixteen lines of
+  /// 2 KB.
+  static let outputCapacity = 64 << 10
+  /// How long the program waits for readers of its output when it ends, in milliseconds.
+  static let outputWaitMilliseconds: Int64 = 5000
+}
+
+extension Limits {
+}

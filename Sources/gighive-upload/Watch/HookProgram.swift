@@ -103,3 +103,8 @@ final class HookProgram {
   /// What a shell script or curl needs of this process's environment.
   private static let inherited = ["PATH", "HOME", "LANG", "TZ"]
 }
+
+extension Limits {
+  /// How often to check whether the program of `--on-event` has ended, where the kernel does not report it, in milliseconds.
+  static let hookPollMilliseconds: Int64 = 1000
+}

@@ -49,3 +49,8 @@ struct SetAsideList {
     written = text
   }
 }
+
+extension Limits {
+  /// What a watcher leaves for the next one about recordings set aside, in bytes. What is beyond is tried again.
+  static let setAsideListLength = 1 << 20
+}

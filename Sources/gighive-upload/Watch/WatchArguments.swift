@@ -162,3 +162,13 @@ final class WatchArguments {
     return words
   }
 }
+
+extension Limits {
+  /// Groups of directories, each with a worker.
+  static let watchGroupCount = 16
+  /// The memory ceiling of a worker, in bytes: what an upload needs, 1 MiB for all those that wait for their recordings, and more for each
+  /// of several jobs or connections.
+  static func workerMemory(jobs: Int, connections: Int) -> Int64 {
+    memoryNeeded + 1 << 20 + Int64(jobs - 1) * (256 << 10) + Int64(connections - 1) * connectionMemory
+  }
+}

@@ -387,3 +387,9 @@ final class WatchGroup {
     return isIdle
   }
 }
+
+extension Limits {
+  /// How often everything is scanned, and how often a missing directory, the clock and the like are checked, in milliseconds.
+  static let watchScanMilliseconds: Int64 = 300_000
+  static let watchCheckMilliseconds: Int64 = 30_000
+}

@@ -278,3 +278,10 @@ final class WatchLoop {
     outputs.ended()
   }
 }
+
+extension Limits {
+  /// The pause after a change of the network, because changes come in groups, in milliseconds.
+  static let watchNetworkMilliseconds: Int64 = 500
+  /// How long a worker may take to end after SIGTERM, in milliseconds.
+  static let workerEndMilliseconds: Int64 = 4000
+}

@@ -155,3 +155,8 @@ struct WatchLog {
     return stream == String(status.device) + ":" + String(status.inode)
   }
 }
+
+extension Limits {
+  /// How often unread lines of the log are offered again, in milliseconds.
+  static let watchLogMilliseconds: Int64 = 1000
+}

@@ -165,7 +165,10 @@ final class WatchedDirectories {
 
   /// Whether one of them that cannot be watched now has a file under another name.
   func hasUnwatched(_ file: LocalPath) -> Bool {
-    all.contains { one in !one.isOpen && shim_file_status(at: one.path).map { file.directory.relative(to: $0) != nil } ?? false }
+    all.contains { directory in
+      guard !directory.isOpen, let status = shim_file_status(at: directory.path) else { return false }
+      return file.directory.relative(to: status) != nil
+    }
   }
 
   // MARK: Scans

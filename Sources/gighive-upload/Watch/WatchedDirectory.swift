@@ -163,3 +163,8 @@ final class DirectoryScan {
     return .ended(isFull: isFull)
   }
 }
+
+extension Limits {
+  /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
+  static let watchScanCount = 64
+}

@@ -49,7 +49,9 @@ final class WatchedSections {
   private static func claim(
     _ file: LocalPath, for arguments: WatchArguments, _ inspector: FileInspector, in directory: LocalPath
   ) -> Bool {
-    guard let status = shim_file_status(at: directory), let rest = file.directory.relative(to: status) else { return true }
+    guard let status = shim_file_status(at: directory), let rest = file.directory.relative(to: status) else {
+      return true
+    }
     var existing: ExistingList?
     if arguments.existing == .skip {
       existing = try? ExistingList.open(of: directory, in: arguments.statePath)

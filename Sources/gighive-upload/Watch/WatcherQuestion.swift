@@ -37,3 +37,9 @@ enum WatcherQuestion {
     return nil
   }
 }
+
+extension Limits {
+  /// How often a process asks its watcher whether it may remove a recording, and the pause before it asks again, in milliseconds.
+  static let removalQuestionCount = 3
+  static let removalQuestionPauseMilliseconds: Int64 = 200
+}
