@@ -24,8 +24,6 @@ final class MultipartTask: UploadTask {
   private let provesServer: Bool
   private var state: State
   private var stored = StoredDoubt.none
-  /// A change to save in the record before anything else.
-  private var unsaved: RecordChange?
 
   init(_ plan: UploadPlan) {
     request = plan.request
@@ -97,7 +95,7 @@ final class MultipartTask: UploadTask {
       }
     case .asking(let assetID, let sent, let isRecalled):
       if isRecalled, case .gigHive(.absent) = Verdict.ofRecording(answer) {
-        unsaved = .forgotten
+        save(.forgotten)
         state = .posting
       } else {
         try receiveRecording(answer, assetID, sent)
@@ -137,7 +135,7 @@ final class MultipartTask: UploadTask {
     case .receipt(let receipt): state = .stored(receipt, sent)
     case .pending(let assetID):
       state = assetID.map { .asking(assetID: $0, sent, isRecalled: false) } ?? .unnumbered
-      unsaved = assetID.map { .processing(assetID: $0) }
+      if let assetID { save(.processing(assetID: assetID)) }
       throw .stillProcessing
     }
   }
@@ -156,12 +154,7 @@ final class MultipartTask: UploadTask {
   /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
   override func lastByteNext() {
     stored = .announced
-    unsaved = .mayBeStored
-  }
-
-  override func takeUnsaved() -> RecordChange? {
-    defer { unsaved = nil }
-    return unsaved
+    save(.mayBeStored)
   }
 
   /// GigHive detects duplicates. Other endpoints may not: once any part of the recording may have reached them, sending it
@@ -174,7 +167,7 @@ final class MultipartTask: UploadTask {
     let safety = safetyOfRepeating(after: interruption)
     if stored != .none, safety == .allowed {
       stored = .none
-      unsaved = .notStored
+      save(.notStored)
     }
     return safety
   }

@@ -125,8 +125,6 @@ final class PartsTask: UploadTask {
   private var hasLent = false
   /// The file's status time when they were last compared with it; nil while that is as it was when the file was opened.
   private var comparedAt: StatusTime?
-  /// What comes before anything else.
-  private var pending: [TaskStep] = []
   /// How much the server had before anything was sent, in bytes; nil while unknown.
   private var resumedFrom: Int64?
   /// How many uploads this process has begun.
@@ -227,20 +225,13 @@ final class PartsTask: UploadTask {
 
   override func isPortals(_ answer: Answer) -> Bool { dialect.isPortals(answer) }
 
-  override func takeUnsaved() -> RecordChange? {
-    guard case .save(let change) = pending.first else { return nil }
-    pending.removeFirst()
-    return change
-  }
-
   override func next() throws(UploadError) -> TaskStep {
-    if !pending.isEmpty { return pending.removeFirst() }
     switch state {
     case .aborting(let location, _): return .ask(dialect.abort(location))
     case .looking:
       if !mayReplace { return .ask(dialect.question) }
       begin()
-      return try next()
+      return try step()
     case .checking, .confirming: return .ask(dialect.question)
     case .comparing, .digesting: return .hash(.wholeFile)
     case .making(let maker, _): return .ask(maker.request)
@@ -300,9 +291,9 @@ final class PartsTask: UploadTask {
     (upload, lent, sentInVain, isJoinAsked, unanswered) = (nil, [], 0, false, nil)
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
-      pending.append(.save(.created(location: location.text, expires: nil)))
+      save(.created(location: location.text, expires: nil))
     }
-    pending.append(.save(.parts(parts)))
+    save(.parts(parts))
     state = dialect.directories.map { .making($0, isBegun: false) } ?? .creating
   }
 
@@ -325,7 +316,7 @@ final class PartsTask: UploadTask {
   private func forget() {
     parts = PartsTask.parts(isGrowing, parts.token, size, dialect)
     (upload, areMatched, lent) = (nil, false, [])
-    pending.append(.save(.forgotten))
+    save(.forgotten)
   }
 
   /// Ends the upload on the server, and sends the recording from the start, or fails.
@@ -346,7 +337,7 @@ final class PartsTask: UploadTask {
 
   private func leaveAborted(_ location: TargetURI, _ error: UploadError?, isGone: Bool) {
     abortFailures = 0
-    if !isGone { pending.append(.warn(.partsLeft([location], error == nil ? .forgotten : .recorded))) }
+    if !isGone { warn(.partsLeft([location], error == nil ? .forgotten : .recorded)) }
     // Otherwise `cancel` can still end it.
     if upload != nil, isGone || error == nil { forget() }
     state = error.map { .failing($0) } ?? .looking
@@ -374,7 +365,7 @@ final class PartsTask: UploadTask {
       let (offset, length) = parts.range(of: number, in: size)
       if offset + length > sent.length { parts.set(nil, of: number) }
     }
-    pending.append(.save(.parts(parts)))
+    save(.parts(parts))
   }
 
   private func examine(isJoined: Bool) throws(UploadError) -> TaskStep {
@@ -385,7 +376,7 @@ final class PartsTask: UploadTask {
     case .startOver: leaveOther(isJoined: isJoined)
     case .proceed: proceed(isJoined: isJoined)
     }
-    return try next()
+    return try step()
   }
 
   /// What the server has is of another file.
@@ -394,13 +385,13 @@ final class PartsTask: UploadTask {
       state = .failing(.objectExists(status: 412))
       return
     }
-    pending.append(.warn(.otherFile))
+    warn(.otherFile)
     abort(before: nil)
   }
 
   private func proceed(isJoined: Bool) {
     if fileDoubt != nil {
-      pending.append(.save(.continued))
+      save(.continued)
       upload?.origin = .earlierProcess(nil)
     }
     // Of a recording that was sent while it grew, when its first part can be sent.
@@ -456,7 +447,7 @@ final class PartsTask: UploadTask {
       store(theirs: nil)
     } else {
       // Not before: from then on, the record takes the file as it is now for what was sent.
-      pending.append(.save(.parts(parts)))
+      save(.parts(parts))
       areMatched = true
       sendNext()
     }
@@ -537,7 +528,7 @@ final class PartsTask: UploadTask {
     lent.remove(at: index)
     if case .taken(let tag, let sha256) = progress {
       parts.set(tag, of: part.number, sha256: sha256)
-      pending.append(.save(.parts(parts)))
+      save(.parts(parts))
     }
     if case .awaitingLent = state { sendNext() }
   }
@@ -617,7 +608,7 @@ final class PartsTask: UploadTask {
     case .created(let location):
       upload = Upload(location: location, origin: .thisProcess)
       if dialect.location(of: parts.token) == nil {
-        pending.append(.save(.created(location: location.text, expires: nil)))
+        save(.created(location: location.text, expires: nil))
       }
       sendNext()
     case .unsupported:
@@ -646,7 +637,7 @@ final class PartsTask: UploadTask {
         state = .joining
         return
       }
-      pending.append(.save(.parts(parts)))
+      save(.parts(parts))
       sendNext()
       // It could happen endlessly.
       if isSecond(.missing) {
@@ -683,7 +674,7 @@ final class PartsTask: UploadTask {
       // What its recorder has written in between is sent again when the recording has ended: it may be written all the time.
       let isAsHashed = answer.run.map { $0.sha256 == sha256 } ?? true
       parts.set(tag, of: number, sha256: isAsHashed ? sha256 : UploadedParts.unprovedSHA256)
-      pending.append(.save(.parts(parts)))
+      save(.parts(parts))
       sendNext()
     case .gone:
       if answer.sent == .whole { sentInVain = parts.range(of: number, in: size).length }
@@ -747,7 +738,7 @@ final class PartsTask: UploadTask {
 
   /// The server has said why it does not join them.
   private func sendAgain(after refusal: UploadError) {
-    pending.append(.warn(.notJoined(refusal)))
+    warn(.notJoined(refusal))
     abort(before: nil)
   }
 

@@ -86,8 +86,6 @@ final class TusPartsTask: UploadTask {
   private var lent: [Int] = []
   /// Whether the server has refused to join them. What helps the first time does not help again.
   private var wasRefused = false
-  /// What comes before anything else.
-  private var pending: [TaskStep] = []
   /// How often the request that ends an upload has failed.
   private var removalFailures = 0
   /// Uploads that nothing needs any more, and that the server has not ended, or never will.
@@ -162,12 +160,6 @@ final class TusPartsTask: UploadTask {
   /// Whether it has begun anything on the server.
   override var hasUpload: Bool { !parts.tags.isEmpty }
 
-  override func takeUnsaved() -> RecordChange? {
-    guard case .save(let change) = pending.first else { return nil }
-    pending.removeFirst()
-    return change
-  }
-
   private var endpoint: TargetURI { plan.request.tusTarget }
 
   /// The URL of the part with this number, if the server has at least its beginning.
@@ -181,7 +173,6 @@ final class TusPartsTask: UploadTask {
   // MARK: Requests
 
   override func next() throws(UploadError) -> TaskStep {
-    if !pending.isEmpty { return pending.removeFirst() }
     switch state {
     case .asking: return .ask(HTTPRequest(method: "OPTIONS", target: endpoint))
     case .unsupported: return .awaitGrowth(to: .max)
@@ -261,7 +252,7 @@ final class TusPartsTask: UploadTask {
 
   private func matched(_ number: Int) {
     if parts.areInOrder, number == parts.tags.count, let location = location(of: 1) {
-      pending.append(.save(.partsCompared(location: location.text)))
+      save(.partsCompared(location: location.text))
       state = .sent(location)
     } else if number < parts.count(in: size) {
       state = .matching(number + 1)
@@ -286,7 +277,7 @@ final class TusPartsTask: UploadTask {
     removalFailures = 0
     if case .fail(let error) = continuation {
       // Otherwise the record forgets what `cancel` can still end.
-      pending.append(.warn(.partsLeft(uploads, .recorded)))
+      warn(.partsLeft(uploads, .recorded))
       state = .failing(error)
     } else {
       left += uploads.map { ($0, .forgotten) }
@@ -303,7 +294,7 @@ final class TusPartsTask: UploadTask {
     }
     for fate in [PartsFate.forgotten, .kept] {
       let uploads = left.filter { $0.fate == fate }.map { $0.upload }
-      if !uploads.isEmpty { pending.append(.warn(.partsLeft(uploads, fate))) }
+      if !uploads.isEmpty { warn(.partsLeft(uploads, fate)) }
     }
     left = []
     switch continuation {
@@ -323,7 +314,7 @@ final class TusPartsTask: UploadTask {
       leave()
       state = .failing(error)
     case .finish(let location):
-      pending.append(.save(.partsRemoved))
+      save(.partsRemoved)
       state = .whole(location)
     }
   }
@@ -332,13 +323,13 @@ final class TusPartsTask: UploadTask {
   private func leave() {
     guard hasUpload else { return }
     parts = UploadedParts(growing: parts.token, step: parts.step, areInOrder: parts.areInOrder)
-    pending.append(.save(.forgotten))
+    save(.forgotten)
   }
 
   /// The server does not have the part.
   private func forget(_ number: Int) {
     parts.set(nil, of: number)
-    pending.append(.save(.parts(parts)))
+    save(.parts(parts))
   }
 
   // MARK: Hashes
@@ -361,7 +352,7 @@ final class TusPartsTask: UploadTask {
       state = .matching(1)
     case .examiningFile:
       // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.
-      if !plan.request.isForGigHive { pending.append(.save(.mayBeStored)) }
+      if !plan.request.isForGigHive { save(.mayBeStored) }
       state = .joining
     default: break
     }
@@ -391,7 +382,7 @@ final class TusPartsTask: UploadTask {
   private func take(_ number: Int, sha256: String, isAsSent: Bool = true) {
     if !isAsSent, parts.areInOrder { return sendAgain(number) }
     parts.set(part?.tag, of: number, sha256: isAsSent ? sha256 : UploadedParts.unprovedSHA256)
-    pending.append(.save(.parts(parts)))
+    save(.parts(parts))
     sendNext()
   }
 
@@ -399,7 +390,7 @@ final class TusPartsTask: UploadTask {
   private func noteBeginning(_ tag: String, of number: Int) {
     let isProved = parts.areInOrder || !plan.isGrowing
     parts.set(tag, of: number, sha256: isProved ? partSHA256 : UploadedParts.unprovedSHA256, isWhole: false)
-    pending.append(.save(.parts(parts)))
+    save(.parts(parts))
   }
 
   private func sha256(of number: Int) -> String? {
@@ -477,7 +468,7 @@ final class TusPartsTask: UploadTask {
       parts.set(tag, of: part.number, sha256: sha256)
     case .failed: lent.remove(at: index)
     }
-    if progress != .failed { pending.append(.save(.parts(parts))) }
+    if progress != .failed { save(.parts(parts)) }
     if progress.isEnd, case .awaitingLent = state { sendNext() }
   }
 
@@ -633,7 +624,7 @@ final class TusPartsTask: UploadTask {
     }
     guard answer.isSuccess else {
       // It has not joined them.
-      if !plan.request.isForGigHive { pending.append(.save(.notStored)) }
+      if !plan.request.isForGigHive { save(.notStored) }
       state = .examiningFile
       // Perhaps it does not have all of them any more.
       guard !wasRefused, answer.status == 500 || !RetryPolicy.isTransient(status: answer.status) else {
@@ -649,7 +640,7 @@ final class TusPartsTask: UploadTask {
     let expires = answer.fields.first("Upload-Expires").flatMap {
       $0.utf8.count <= Limits.serverTextLength ? $0 : nil
     }
-    pending.append(.save(.joined(location: location.text, expires: expires)))
+    save(.joined(location: location.text, expires: expires))
     remove(uploads, then: .finish(location))
   }
 
@@ -664,7 +655,7 @@ final class TusPartsTask: UploadTask {
     case .joining where !plan.request.isForGigHive:
       if case .mayBeStored = interruption.error { return .forbidden }
       if interruption.error.traits.leavesOutcomeOpen { return .couldStoreTwice }
-      pending.append(.save(.notStored))
+      save(.notStored)
       state = .examiningFile
     case .removing where !isTidying: removalFailures += 1
     case .removing: _ = leaveTidying()

@@ -28,11 +28,7 @@ final class TusTask: UploadTask {
   let plan: UploadPlan
   var state: State
   var upload: TusUpload
-  /// Changes to save in the record before anything else.
-  var unsaved: [RecordChange] = []
   var history: History
-  /// Whether the upload has started over with another file, which the user is to be told.
-  private var hasOtherFile = false
   /// Whether the server had much of the recording, or GigHive all of any, and lost it, when the upload started over.
   private var hasLost = false
   /// Why the upload that somebody else has created is of no use.
@@ -191,11 +187,6 @@ final class TusTask: UploadTask {
   // MARK: Requests
 
   override func next() throws(UploadError) -> TaskStep {
-    if let change = takeUnsaved() { return .save(change) }
-    if hasOtherFile {
-      hasOtherFile = false
-      return .warn(.otherFile)
-    }
     if let refusal { throw .tus(refusal) }
     switch state {
     case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
@@ -207,14 +198,12 @@ final class TusTask: UploadTask {
     case .hashing(let isGone):
       if plan.computesSHA256 { return .hash(.wholeFile) }
       complete(SentFile(size: plan.size, sha256: nil), isGone: isGone)
-      return try next()
+      return try step()
     case .finalizing: return .ask(finalize(uploadID: upload.location?.lastPathSegment ?? ""))
     case .done(let receipt, let sent):
       return .finished(.delivered(receipt, sent, resumedFrom: history.resumedFrom ?? 0))
     }
   }
-
-  override func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
   private func nextOfUpload() throws(UploadError) -> TaskStep {
     if request.isCreated, history.isUnexamined, let offset = upload.knownOffset { try examineCreated(offset) }
@@ -223,11 +212,11 @@ final class TusTask: UploadTask {
     case .read(let length): return .hash(.beginning(length: length))
     case .startOver:
       leaveOtherPart()
-      return try next()
+      return try step()
     case .proceed: endExamination()
     case nil: break
     }
-    if let change = takeUnsaved() { return .save(change) }
+    if hasPending { return try step() }
     switch upload.next() {
     case .ask(var request):
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
@@ -242,11 +231,11 @@ final class TusTask: UploadTask {
       }
       state = .hashing(isGone: false)
       history.wasUploaded = true
-      if request.isForGigHive { unsaved.append(.uploaded) }
+      if request.isForGigHive { save(.uploaded) }
     case .gone: try receiveGone()
     case .await: return .await
     }
-    return try next()
+    return try step()
   }
 
   /// The server has said how much it has of an upload that somebody else has created.
@@ -261,7 +250,7 @@ final class TusTask: UploadTask {
   private func endExamination() {
     (history.doubt, history.isUnexamined) = (nil, false)
     guard request.isCreated, plan.previous.location == nil else { return }
-    unsaved.append(.created(location: request.endpoint, expires: upload.expires))
+    save(.created(location: request.endpoint, expires: upload.expires))
   }
 
   /// How the upload of an earlier process continues; nil if that is decided, or cannot be decided yet.
@@ -279,7 +268,7 @@ final class TusTask: UploadTask {
   override func lastByteNext() {
     guard history.stored == .none else { return }
     history.stored = .announced
-    unsaved.append(.lastByteNext)
+    save(.lastByteNext)
   }
 
   /// The request in flight has no response that says how much is stored. To a plain server, no last byte is sent before it was announced.
@@ -333,7 +322,7 @@ final class TusTask: UploadTask {
     let other = (upload.knownOffset ?? plan.size) < plan.size ? upload.location : nil
     restart()
     if let other { state = .removingSuperseded(other) }
-    hasOtherFile = true
+    warn(.otherFile)
   }
 
   /// - Parameter change: what the record then says if there is no new upload yet.
@@ -344,14 +333,14 @@ final class TusTask: UploadTask {
       stored: .none, highestOffset: hasLostRecording ? 0 : history.highestOffset,
       offset: 0, resumedFrom: 0,
       wasUploaded: false)
-    if upload.location == nil { unsaved.append(change) } else { noteCreation() }
+    if upload.location == nil { save(change) } else { noteCreation() }
   }
 
   private func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
     history.stored = .none
-    unsaved.append(.created(location: location.text, expires: upload.expires))
+    save(.created(location: location.text, expires: upload.expires))
   }
 
   // MARK: Hashes
@@ -367,7 +356,7 @@ final class TusTask: UploadTask {
       case .compare(let sent) where sha256 != sent.sha256: return leaveOtherPart()
       case .read where !isStable: return leaveOtherPart()
       case .compare, .read:
-        if history.doubt != nil { unsaved.append(.continued) }
+        if history.doubt != nil { save(.continued) }
         endExamination()
       case .startOver, .proceed, nil: break
       }
@@ -440,14 +429,14 @@ final class TusTask: UploadTask {
     }
     noteOffset(isNew: before == nil)
     if let before { noteMove(from: before) } else { noteCreation() }
-    if upload.detours.found != detours { unsaved.append(.detours(upload.detours.found)) }
+    if upload.detours.found != detours { save(.detours(upload.detours.found)) }
     if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
   }
 
   /// The upload may be at another URL than the server says, or nowhere.
   private func noteMove(from before: TargetURI) {
     guard upload.location != before else { return }
-    unsaved.append(upload.location.map { .moved(location: $0.text) } ?? .forgotten)
+    save(upload.location.map { .moved(location: $0.text) } ?? .forgotten)
   }
 
   /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset. A

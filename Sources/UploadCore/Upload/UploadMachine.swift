@@ -253,16 +253,12 @@ package struct UploadMachine {
       hasUnreportedFallback = false
       return .reportFallback(to: .tus)
     }
-    if let change = task.takeUnsaved() {
-      if case .created = change { savedCookies = Cookies() }
-      return .save(change)
-    }
-    if task.hasUpload, !cookies.haveSameNames(as: savedCookies) {
+    if !task.hasPending, task.hasUpload, !cookies.haveSameNames(as: savedCookies) {
       savedCookies = cookies
       return .save(.cookies(cookies))
     }
     do throws(UploadError) {
-      switch try task.next() {
+      switch try task.step() {
       case .ask where endsNow, .hash where endsNow, .awaitGrowth where endsNow, .awaitLent where endsNow:
         end(.cancelled(hasSentAll: false))
       case .ask(let request): return send(request, after: first)
@@ -271,7 +267,9 @@ package struct UploadMachine {
         guard first == nil else { return .await }
         state = .hashing
         return .hash(range)
-      case .save(let change): return .save(change)
+      case .save(let change):
+        if case .created = change { savedCookies = Cookies() }
+        return .save(change)
       case .warn(let warning): return .warn(warning)
       case .await: return .await
       case .awaitGrowth(let length):

@@ -75,10 +75,30 @@ class UploadTask {
 
   // MARK: Steps
 
-  func next() throws(UploadError) -> TaskStep { throw .internalError("a task without steps") }
+  /// Changes that must be saved in the record, and warnings, before anything else.
+  private var pending: [TaskStep] = []
 
-  /// A change that must be saved in the record before anything else.
-  func takeUnsaved() -> RecordChange? { nil }
+  final func save(_ change: RecordChange) { pending.append(.save(change)) }
+
+  final func warn(_ warning: UploadWarning) { pending.append(.warn(warning)) }
+
+  final var hasPending: Bool { !pending.isEmpty }
+
+  /// The first of the changes.
+  final func takeUnsaved() -> RecordChange? {
+    for (index, step) in pending.enumerated() {
+      guard case .save(let change) = step else { continue }
+      pending.remove(at: index)
+      return change
+    }
+    return nil
+  }
+
+  /// What is pending, or else what comes next.
+  final func step() throws(UploadError) -> TaskStep { pending.isEmpty ? try next() : pending.removeFirst() }
+
+  /// What comes next if nothing is pending.
+  func next() throws(UploadError) -> TaskStep { throw .internalError("a task without steps") }
 
   /// What is probably hashed next, after the request in flight.
   var nextRange: HashRange? { nil }

@@ -53,8 +53,6 @@ final class WebDAVTask: UploadTask {
   private var sha256: String?
   /// What the server has said that it has stored.
   private var storedSHA256: String?
-  /// A change to save in the record before anything else.
-  private var unsaved: RecordChange?
 
   /// - Throws: without a record, which must know the temporary name.
   init(_ plan: UploadPlan) throws(UploadError) {
@@ -97,11 +95,6 @@ final class WebDAVTask: UploadTask {
   /// Whether the request in flight only removes what is of no use, so that no response to it ends the upload in another way.
   override var isTidying: Bool {
     if case .removing(before: .some) = state { true } else { false }
-  }
-
-  override func takeUnsaved() -> RecordChange? {
-    defer { unsaved = nil }
-    return unsaved
   }
 
   override func next() throws(UploadError) -> TaskStep {
@@ -189,7 +182,7 @@ final class WebDAVTask: UploadTask {
   }
 
   /// The record must know the name under which an incomplete recording may be on the server.
-  private func noteTemporary() { unsaved = .created(location: temporary.text, expires: nil) }
+  private func noteTemporary() { save(.created(location: temporary.text, expires: nil)) }
 
   private func receivePut(_ answer: Answer) throws(UploadError) {
     switch answer.status {
@@ -225,7 +218,7 @@ final class WebDAVTask: UploadTask {
   }
 
   private func beginMoving() {
-    if !mayBeMoved { unsaved = .uploaded }
+    if !mayBeMoved { save(.uploaded) }
     mayBeMoved = true
     state = .moving
   }
