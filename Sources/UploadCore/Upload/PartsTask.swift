@@ -123,6 +123,8 @@ final class PartsTask: UploadTask {
   /// The numbers of the parts that other connections send, and whether there has been one.
   private var lent: [Int] = []
   private var hasLent = false
+  /// The numbers of parts that changed while they were sent. They are sent when the recording has ended.
+  private var postponed: [Int] = []
   /// The file's status time when they were last compared with it; nil while that is as it was when the file was opened.
   private var comparedAt: StatusTime?
   /// How much the server had before anything was sent, in bytes; nil while unknown.
@@ -288,7 +290,7 @@ final class PartsTask: UploadTask {
     attempts += 1
     let token = token + (attempts > 1 ? "-" + String(attempts) : "")
     parts = PartsTask.parts(isGrowing, token, size, dialect)
-    (upload, lent, sentInVain, isJoinAsked, unanswered) = (nil, [], 0, false, nil)
+    (upload, lent, postponed, sentInVain, isJoinAsked, unanswered) = (nil, [], [], 0, false, nil)
     // What is there after a response that was lost is known.
     if let location = dialect.location(of: token) {
       save(.created(location: location.text, expires: nil))
@@ -405,7 +407,7 @@ final class PartsTask: UploadTask {
   }
 
   private func sendNext() {
-    let number = parts.nextMissing(in: size, besides: { lent.contains($0) })
+    let number = parts.nextMissing(in: size, besides: { lent.contains($0) || postponed.contains($0) })
     if number == nil, !lent.isEmpty {
       state = .awaitingLent
     } else if isGrowing {
@@ -680,6 +682,10 @@ final class PartsTask: UploadTask {
       if answer.sent == .whole { sentInVain = parts.range(of: number, in: size).length }
       state = .checking(isLost: true)
     case .useless: abort(before: nil)
+    // Its recorder may write it all the time.
+    case .damaged where isGrowing:
+      postponed.append(number)
+      sendNext()
     case .damaged:
       state = .hashing(number)
       throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
