@@ -34,12 +34,13 @@ def test_the_name_in_the_url_is_encoded(hive, put, recording, url, target):
     assert "already delivered" in put(stub, file, url=url).check().out and len(objects(stub)) == 1
 
 
-def test_several_files_go_to_a_directory(hive, put, recording, tmp_path):
+def test_files_of_the_same_name_go_to_directories_of_their_own(hive, put, recording, tmp_path):
     stub = hive()
-    for name in "ab":
-        recording(1000, name=f"{name}.wav", directory=tmp_path)
+    for directory in ("100", "101"):
+        (tmp_path / directory).mkdir()
+        recording(1000, name="a.wav", directory=tmp_path / directory)
     assert put(stub, "-r", tmp_path, "--match", "*.wav").check()
-    assert [target for target, _ in objects(stub)] == ["/bucket/a.wav", "/bucket/b.wav"]
+    assert [target for target, _ in objects(stub)] == ["/bucket/100/a.wav", "/bucket/101/a.wav"]
 
 
 def test_a_name_cannot_lead_out_of_the_directory(hive, put, recording):

@@ -1,7 +1,10 @@
 """`watch --once` delivers what is finished, and ends."""
 
+import os
+import time
+
 import pytest
-from program import private, trust, wait_until
+from program import private, strace, trust, wait_until
 from watching import got, has, wait_for_status, write
 
 SOON = ["--settle", "1ms"]
@@ -53,6 +56,17 @@ def test_a_file_that_is_being_written_is_left_for_the_next_run(once, stub, tmp_p
         assert got(stub) == ["b"]
     until_delivered(once, stub, 2)
     assert got(stub) == ["b", "a"]
+
+
+@pytest.mark.native
+def test_a_time_in_the_future_on_a_card_is_a_wrong_clocks(program, stub, tmp_path):
+    """Of a camera that writes local time, for example. strace makes the file system FAT."""
+    file = write(tmp_path / "rec" / "a.mp4")
+    os.utime(file, (time.time() + 32_400,) * 2)
+    fat = strace("-e", "trace=fstatfs", "-e", "inject=fstatfs:poke_exit=@arg2=444d000000000000")
+    arguments = ["--server", stub.url, "--label", "x", "--user", "uploader", *trust(stub), "--settle", "1m"]
+    program.run("watch", "--once", "rec", *arguments, env={"GIGHIVE_PASSWORD": "secret"}, under=fat).check()
+    has(stub, file)
 
 
 def test_nothing_to_deliver_is_no_failure(once, stub, tmp_path):

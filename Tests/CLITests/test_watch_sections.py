@@ -104,6 +104,16 @@ def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hiv
     assert not first.exists() and times_sent(other) == 2
 
 
+def test_sections_are_asked_with_the_state_directory_of_the_command_line(hive, program, tmp_path):
+    """As a service of its own has it (docs/watch.md): what the watcher has to send is in its records, not in those of the user."""
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "a.wav")
+    config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x"))
+    result = program.send(stub, file, "--after", "remove", "--config", config, "--state-dir", tmp_path / "venue").check()
+    assert "a.wav was kept: its upload " in result.err and file.exists(), result
+    assert other.url in program.run("list", "--json", "--state-dir", tmp_path / "venue").out and not records(program)
+
+
 def test_a_section_that_does_not_enter_a_directory_needs_none_of_its_files(hive, program, tmp_path):
     """`sent`: because its own deliveries are moved there."""
     stub, other = hive(), hive()

@@ -68,6 +68,16 @@ def test_delete_removes_what_was_delivered(servers, uploader, files, webdav, tmp
     assert deleted.exit_code == 0 and not (servers.root / "dav" / file.name).exists(), deleted
 
 
+def test_delete_leaves_what_a_later_upload_has_put_there(servers, uploader, files, webdav, tmp_path):
+    """Of the same size."""
+    first = uploader.run(*webdav(files.fresh(1000, "replaced.mp4")))
+    (tmp_path / "other").mkdir()
+    later = files.fresh(1000, "later.mp4").rename(tmp_path / "other" / "replaced.mp4")
+    assert uploader.run(*webdav(later, "--overwrite")).exit_code == DELIVERED
+    assert_failed(uploader.run("delete", first.outcome["id"], "--state-dir", tmp_path / "state", "--json"), CONFLICT)
+    assert (servers.root / "dav" / later.name).read_bytes() == later.read_bytes()
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_doctor_finds_no_problem_and_leaves_nothing(servers, uploader, files, webdav, scheme):
     before = sorted((servers.root / "dav").rglob("*"))

@@ -171,7 +171,7 @@ extension UploadError {
     // A redirect may follow a success.
     case .redirected(let status, _): ErrorTraits(ExitCode.refused, .destination, leavesOutcomeOpen: status == 303)
     case .redirectionRefused: ErrorTraits(ExitCode.refused, .destination)
-    case .objectExists: ErrorTraits(ExitCode.conflict, .file, .rarely)
+    case .objectExists, .objectReplaced: ErrorTraits(ExitCode.conflict, .file, .rarely)
     case .serverDirectoryMissing: ErrorTraits(ExitCode.refused, .destination)
     case .signatureRefused: ErrorTraits(ExitCode.credentialsRefused, .destination)
     case .checksumDiffers, .sizeDiffers: ErrorTraits(ExitCode.integrity, .file, .once)
@@ -292,7 +292,7 @@ extension TLSError {
   fileprivate var traits: ErrorTraits {
     switch self {
     case .outOfMemory: of(ExitCode.memoryCeiling, .machine)
-    case .broken, .truncated, .closedDuringHandshake: of(ExitCode.tls, .network, .yes)
+    case .broken, .truncated, .closedDuringHandshake: of(ExitCode.noConnection, .network, .yes)
     case .certificate(TLSError.notYetValid, _): of(ExitCode.tls, .destination, .often)
     case .certificate(TLSError.expired, _): of(ExitCode.tls, .destination, .withClock)
     // A server that rejects the client's certificate has not looked at the request, although under TLS 1.3 its alert arrives

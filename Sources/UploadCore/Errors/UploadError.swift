@@ -64,6 +64,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server does not replace what has this URL, and that is another object, or not known to be this recording.
   case objectExists(status: Int)
+  /// What has the URL of a delivered recording now is something else, which is not deleted.
+  case objectReplaced
   /// The server has no directory for this URL.
   case serverDirectoryMissing(status: Int)
   /// The server does not accept the signature of the URL, which may have expired.
@@ -176,7 +178,8 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources, .congestionControlRefused, .internalError, .objectExists, .serverDirectoryMissing: self
+    case .outOfResources, .congestionControlRefused, .internalError, .objectExists, .objectReplaced: self
+    case .serverDirectoryMissing: self
     }
   }
 

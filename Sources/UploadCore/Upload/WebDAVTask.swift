@@ -392,12 +392,12 @@ final class RemoveTask: UploadTask {
     switch (state, answer.status) {
     case (.looking, 404), (.looking, 410): state = .removed(wasGone: true)
     case (.looking(let size), 200):
-      guard answer.fields.contentLength == size else { throw .objectExists(status: 200) }
+      guard answer.fields.contentLength == size else { throw .objectReplaced }
       // A weak tag never matches (RFC 9110, 13.1.1).
       let tag = answer.fields.first("ETag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
       state = .removing(tag: tag)
     case (.removing, 200), (.removing, 204), (.removing, 404), (.removing, 410): state = .removed(wasGone: false)
-    case (.removing, 412): throw .objectExists(status: 412)
+    case (.removing, 412): throw .objectReplaced
     case (.removing, 200..<300): throw .unconfirmed(status: answer.status)
     case (.looking, _), (.removing, _), (.removed, _): throw answer.davRefusal
     }

@@ -88,6 +88,8 @@ public enum Ending: Equatable, Sendable {
   case isNotDelivered
   /// Nothing was deleted, because the server has given no permission for it.
   case hasNoDeleteToken
+  /// Nothing was deleted, because a later upload may have replaced the recording.
+  case isReplaced
 }
 
 /// The records of the state directory. Without one, these functions throw ``StateError/noDirectory``.

@@ -72,6 +72,8 @@ extension UploadError {
       reader.told(
         "Send it to another URL, or delete what is there.",
         "Send it to another URL, delete what is there, or, on an S3 or WebDAV server, use --overwrite.")
+    case .objectReplaced:
+      reader.told("Delete it there.", "Delete it there, and drop the record with gighive-upload forget ID.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."
     case .signatureRefused:
       reader.told(

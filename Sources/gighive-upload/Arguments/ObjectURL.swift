@@ -181,12 +181,11 @@ struct ObjectURL {
     return target
   }
 
-  /// A path that ends with a slash is that of a directory, and the file keeps its name in it, as with curl -T; over WebDAV also the
-  /// directories that it was found in.
-  static func completeName(_ url: inout [UInt8], of option: Option) {
+  /// A path that ends with a slash is that of a directory, and the file keeps its name in it, as with curl -T, and the directories that it was
+  /// found in: their files may have the same names.
+  static func completeName(_ url: inout [UInt8]) {
     let path = url.prefix { $0 != ASCII.questionMark }
-    guard path.last == ASCII.slash else { return }
-    url.insert(contentsOf: (option == .webDAV ? "{path}" : "{name}").utf8, at: path.endIndex)
+    if path.last == ASCII.slash { url.insert(contentsOf: "{path}".utf8, at: path.endIndex) }
   }
 
   /// The same for `s3://BUCKET`, or with a key.

@@ -245,7 +245,8 @@ final class Batch {
 
 /// `watch --once`: which files are finished at this moment.
 enum SettledFile {
-  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A file from the future has just changed.
+  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A time that is as far ahead is that of a wrong
+  /// clock: it counts only where writers cannot be detected.
   static func sighting(of file: LocalPath, below root: LocalPath, for milliseconds: Int64) -> FileSighting? {
     guard let directory = try? OpenDirectory(file.directory, below: root) else { return nil }
     let descriptor = directory.open(file.name)
@@ -255,10 +256,10 @@ enum SettledFile {
     let kind = FileSystem.kind(type: shim_file_system_type(descriptor))
     // Where status times are reliable, a wrong clock in a camera does not matter.
     let changed = kind == .stable ? status.changed_seconds : max(status.modified_seconds, status.changed_seconds)
-    let age = shim_unix_seconds() - changed
+    var age = shim_unix_seconds() - changed
     var wanted = milliseconds
     switch FileWriters(of: descriptor) {
-    case .noWriter: break
+    case .noWriter: age = abs(age)
     case .undetectable: wanted = max(wanted, Limits.watchBlindSettleMilliseconds)
     case .writer, .notNow: return nil
     }

@@ -201,7 +201,7 @@ extension GivenOption {
     if option == .s3 {
       ObjectURL.completeKey(&text)
     } else if option.isObjectURL {
-      ObjectURL.completeName(&text, of: option)
+      ObjectURL.completeName(&text)
     }
     do throws(TemplateError) { return try Template(parsing: text) } catch {
       throw UsageError(label + ": " + GivenOption.text(of: error))

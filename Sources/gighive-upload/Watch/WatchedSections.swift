@@ -6,11 +6,14 @@ import Uploader
 final class WatchedSections {
   /// The configuration file that was given; nil for the usual ones.
   private let file: LocalPath?
+  /// The state directory that was given, or that of this process; nil for none.
+  private let statePath: LocalPath?
   private let warn: (String) -> Void
   private var groups: [(arguments: WatchArguments, inspector: FileInspector)]?
 
-  init(of file: LocalPath?, warn: @escaping (String) -> Void) {
+  init(of file: LocalPath?, statePath: LocalPath?, warn: @escaping (String) -> Void) {
     self.file = file
+    self.statePath = statePath
     self.warn = warn
   }
 
@@ -35,7 +38,9 @@ final class WatchedSections {
   }
 
   private func read() throws(UsageError) -> [(arguments: WatchArguments, inspector: FileInspector)] {
-    let given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
+    var given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
+    // As the watcher has it, whose command line may name it.
+    if let statePath { given.append(GivenOption(option: .stateDir, argument: statePath)) }
     if try ConfiguredOptions.watchedDirectories(with: given).isEmpty { return [] }
     let groups = try WatchArguments.groups(given, Operands())
     let finder: UploadFinder

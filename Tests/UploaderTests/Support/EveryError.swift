@@ -86,7 +86,7 @@ enum EveryError {
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .redirected(status: 303, location: "/there"),
       .redirected(status: 302, location: ""), .refused(status: 403, message: ""),
-      .objectExists(status: 412), .serverDirectoryMissing(status: 409),
+      .objectExists(status: 412), .objectReplaced, .serverDirectoryMissing(status: 409),
       .signatureRefused(status: 403, message: "AccessDenied: Request has expired"),
       .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
@@ -153,6 +153,7 @@ enum EveryError {
     case .addressExcluded: "addressExcluded"
     case .proxyRefused: "proxyRefused"
     case .objectExists: "objectExists"
+    case .objectReplaced: "objectReplaced"
     case .serverDirectoryMissing: "serverDirectoryMissing"
     case .signatureRefused: "signatureRefused"
     case .checksumDiffers: "checksumDiffers"
@@ -173,5 +174,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 43
+  static let caseCount = 44
 }
