@@ -276,7 +276,7 @@ package final class TestUpload {
   }
 
   private func reportSuccess() {
-    let rate = SizeText.rate(bytes: sent.length, milliseconds: max(1, sent.milliseconds))
+    let rate = SizeText.rate(bytes: sent.length, milliseconds: sent.milliseconds)
     let text = "the tus server has received a test upload of " + SizeText.short(length) + ", at " + rate
     guard let refusal, refusal.length > Limits.announcedPatchLengths[0] else {
       return add(.testUpload, .ok(text))

@@ -164,7 +164,6 @@ struct FileRemoval {
   private func checkOtherUploads() throws(KeptReason) {
     let search = try whenUnlocked { () throws(StateError) in try RecordSearch.locked(directory, usesIndex: true) }
     guard let search else { throw .state(.locked(directory.path)) }
-    defer { withExtendedLifetime(search) {} }
     let other: UploadRecord?
     do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
