@@ -1,5 +1,6 @@
 import Testing
-import UploadCore
+
+@testable import UploadCore
 
 struct GigHiveAPITests {
   private func finalize(_ fields: [FormField], uploadID: String = "5e1f") -> String {
@@ -29,5 +30,15 @@ struct GigHiveAPITests {
     let text = "\"\\\r\n\0\u{1B}\u{202E}音\u{1F3B8}"
     let json = try JSONReader.read(GigHiveAPI.finalizeContent(uploadID: text, fields: [FormField(text, text)]))
     #expect(json["upload_id"]?.string == text && json[text]?.string == text)
+  }
+
+  @Test(arguments: [
+    ("mp4", true), ("", false), ("abcdefghijklmno6", true), ("abcdefghijklmnop7", false), ("m/4", false),
+    ("m.4", false),
+  ])
+  func aRecordingsFileHasAnExtensionOfAtMost16LettersAndDigits(ending: String, isMedia: Bool) {
+    let name = GigHive.sha256 + "." + ending
+    let path = GigHiveAPI.mediaPath(fileType: "video", fileName: name, sha256: GigHive.sha256)
+    #expect(path == (isMedia ? "video/" + name : nil))
   }
 }

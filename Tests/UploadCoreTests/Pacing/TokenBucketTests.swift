@@ -41,6 +41,7 @@ struct TokenBucketTests {
     #expect(limiter.nextMilliseconds(nowMilliseconds: 1000) == 1050)
     #expect(limiter.allowance(nowMilliseconds: 1049) == 0)
     #expect(limiter.allowance(nowMilliseconds: 1050) == 50_000)
+    #expect(TokenBucket(bytesPerSecond: 1).nextMilliseconds(nowMilliseconds: 1000) == 2000)
   }
 
   @Test func aPauseIsNotMadeUpFor() {

@@ -178,6 +178,22 @@ extension UploadRecordTests {
     #expect(record.unfinished?.formerURL == nil)
   }
 
+  /// By its address, by the one it had, or by its parts. What may be stored is left to a person.
+  @Test func aPartOnTheServerIsKnown() {
+    func has(_ change: (inout UploadRecord) -> Void) -> Bool {
+      var record = plain
+      change(&record)
+      return record.hasPartOnServer
+    }
+    #expect(!has { _ in } && !full.hasPartOnServer && !delivered.hasPartOnServer)
+    #expect(has { $0.unfinished?.remote = RemoteUpload(url: "https://hive/files/1") })
+    #expect(has { $0.unfinished?.formerURL = "https://hive/files/1" })
+    var parts = UploadedParts(token: "t", ofSize: fileIdentity.size)
+    #expect(!has { $0.unfinished?.parts = parts })
+    parts.set("tag", of: 1, sha256: "d1")
+    #expect(has { $0.unfinished?.parts = parts })
+  }
+
   @Test func anUploadThatMayBeStoredFailsAndSaysSo() {
     var record = plain
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")

@@ -183,6 +183,36 @@ struct LikelySoftwareTests {
     #expect(ASCII.contains(bytes(remedy), setting))
   }
 
+  @Test(
+    arguments: [
+      (
+        .apache,
+        [403: "ModSecurity", 405: "ProxyPass", 413: "Limit", 500: "log", 502: "runs", 503: "runs", 504: "ProxyTimeout"]
+      ),
+      (
+        .nginx,
+        [403: "deny", 405: "proxy_pass", 413: "size", 500: "disk", 502: "runs", 503: "limit_req", 504: "read_timeout"]
+      ),
+      (.caddy, [413: "max_size", 502: "runs", 503: "runs", 504: "runs"]),
+      (.haproxy, [403: "deny", 408: "client", 413: "size", 502: "usable", 503: "No server", 504: "timeout server"]),
+      (.awsELB, [403: "WAF", 413: "Lambda", 502: "health", 503: "health", 504: "idle timeout"]),
+      (.squid, [403: "http_access", 413: "squid.conf", 502: "reach", 503: "reach", 504: "reach"]),
+      (.s3, [403: "s3:PutObject", 413: "5 GB"]),
+      (
+        .cloudflare,
+        [
+          403: "rule", 406: "rule", 413: "100 MB", 429: "rate", 502: "runs", 504: "runs", 520: "empty", 521: "refuses",
+          522: "reach", 523: "reach", 524: "silent", 525: "certificate", 526: "certificate", 530: "DNS entry",
+        ]
+      ),
+    ] as [(LikelySoftware, [Int: String])])
+  func aProgramsStatusesHaveTheirCauses(software: LikelySoftware, words: [Int: String]) {
+    for status in 200...599 {
+      let remedy = software.remedy(status: status)
+      #expect(words[status].map { remedy?.contains($0) ?? false } ?? (remedy == nil), "\(status): \(remedy ?? "")")
+    }
+  }
+
   @Test(arguments: [(LikelySoftware.php, 413), (.cloudflare, 413), (.cloudflare, 524)])
   func onlyUsersWhoMayUseTusAreToldTo(software: LikelySoftware, status: Int) throws {
     let elsewhere = try #require(software.remedy(status: status, to: .otherForm))

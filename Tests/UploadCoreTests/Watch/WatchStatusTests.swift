@@ -127,6 +127,14 @@ struct WatchStatusTests {
     #expect(text.contains(#""state":"missing","space_short":false"#))
   }
 
+  /// Each with one of the longest paths, without uploads.
+  @Test func theStatusOf700DirectoriesCanBeRead() {
+    var snapshot = WatchSnapshot.sample
+    let path = [ASCII.slash] + [UInt8](repeating: 0x61, count: Limits.pathLength - 2)
+    snapshot.groups[0].directories = Array(repeating: WatchSnapshot.Directory(path: path), count: 700)
+    #expect(snapshot.json(process: 1, nowUnixMilliseconds: 0).utf8.count <= Limits.watchStatusLength)
+  }
+
   @Test func noLineIsWiderThanATerminal() throws {
     var snapshot = WatchSnapshot.sample
     let path = "/srv/" + String(repeating: "超長い名前", count: 30) + "/" + String(repeating: "x", count: 200)

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Uploader
+import UploadCore
 
 struct LocalPathTests {
   @Test(arguments: [
