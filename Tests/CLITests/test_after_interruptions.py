@@ -193,6 +193,14 @@ def test_no_file_is_lost_if_a_rename_can_replace_it(hive, program, recording, tm
 
 
 @pytest.mark.native
+def test_a_file_system_that_can_only_replace_files_keeps_them(hive, program, recording):
+    faults = ["-e", "inject=renameat2:error=EINVAL", "-e", "inject=linkat:error=EPERM"]
+    file = recording()
+    result = program.send(hive(), file, *DELETE, under=strace("-e", "trace=renameat2,linkat", *faults))
+    assert kept(result, file, "its file system cannot rename a file without overwriting another one."), result
+
+
+@pytest.mark.native
 def test_the_steps_of_a_removal_are_on_the_disk_before_its_note_is_gone(hive, program, recording, tmp_path):
     """Otherwise a power cut can bring back the private name, of which nothing knows any more."""
     stub, file = hive(), recording()

@@ -27,7 +27,7 @@ def test_existing_and_new_recordings_are_delivered_once(hive, watch, rec):
     watching.idle()
     assert times_sent(stub) == 5
     assert watching.stop() == 0
-    assert "a.wav: delivered." in watching.log and "stopped." in watching.log
+    assert "a.wav: delivered." in watching.log and "stopped." in watching.log and "locked" not in watching.log
     again = watch(stub)
     files.append(write(rec / "f.wav"))
     has(stub, *files)

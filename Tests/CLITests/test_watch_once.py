@@ -42,6 +42,12 @@ def test_finished_recordings_are_delivered_once(once, stub, tmp_path):
     assert once("--quiet", *SOON).check().out == ""
 
 
+def test_a_run_below_its_memory_ceiling_delivers(once, stub, tmp_path):
+    file = write(tmp_path / "rec" / "a.mp4")
+    until_delivered(once, stub, 1, "--max-memory", "1G")
+    has(stub, file)
+
+
 def test_a_file_that_has_just_changed_is_left_for_the_next_run(once, stub, tmp_path):
     write(tmp_path / "rec" / "a.mp4")
     result = once("--settle", "1h", "--verbose").check()
