@@ -18,7 +18,7 @@ COMMAND_LINE = {
     "Sources/Uploader/Removal": "after after_interruptions clean full_removals leases",
     "Sources/Uploader/State":
         "state list delivered damaged_records may_be_stored missing_files resume resume_all"
-        " full_disks broken_disks after after_interruptions clean full_removals thousands cancel delete",
+        " full_disks broken_disks after after_interruptions clean full_removals thousands cancel delete protocol_choice s3_parts",
     "Sources/gighive-upload/Watch": "watch watch_* status metrics on_event service_manager",
 }
 """The tests in Tests/CLITests of a folder."""
