@@ -11,6 +11,7 @@ import pytest
 from broken_disk import BrokenDisk
 from program import private, strace, wait_until
 from test_full_disks import mount
+from uploads import rewrite
 from watching import got, has, times_sent, write
 
 
@@ -33,6 +34,19 @@ def test_existing_and_new_recordings_are_delivered_once(hive, watch, rec):
     has(stub, *files)
     again.stop()
     assert times_sent(stub) == 6
+
+
+def test_a_delivered_recording_that_may_have_changed_is_compared_after_others_are_sent(hive, watch, rec):
+    stub = hive()
+    changed = write(rec / "a.wav", 300_000)
+    watching = watch(stub)
+    has(stub, changed)
+    watching.stop()
+    rewrite(changed, 150_000)
+    write(rec / "b.wav")
+    watch(stub)
+    wait_until(lambda: len(stub.recordings) == 3, what="three recordings")
+    assert got(stub) == ["a", "b", "a"]
 
 
 def test_a_recording_that_is_moved_or_linked_into_place_is_delivered(hive, watch, rec, tmp_path):
