@@ -10,8 +10,8 @@ from program import strace, wait_until
 from watching import configure, got, has, reload, section, times_sent, wait_for_status, write
 
 
-def body_has_begun(stub) -> None:
-    wait_until(lambda: any(request.body_bytes for request in stub.requests), what="a part of a body")
+def body_has_begun(stub, count: int = 1) -> None:
+    wait_until(lambda: sum(request.body_bytes > 0 for request in stub.requests) == count, what="a part of a body")
 
 
 @pytest.mark.long
@@ -36,23 +36,25 @@ def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp
 @pytest.mark.long
 def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_meanwhile(hive, watch, program, rec, tmp_path):
     # The status is written every five seconds.
-    stub = hive("multipart/slow-read=1000000@1")
-    first = write(rec / "a.wav", 8_000_000)
+    stub = hive("multipart/slow-read=1000000@2-2")
+    early = write(rec / "early.wav")
     watching = watch(None, "--config", configure(tmp_path, stub, "label = Before\n"))
-    body_has_begun(stub)
+    has(stub, early)
+    early.unlink()
+    first = write(rec / "a.wav", 8_000_000)
+    body_has_begun(stub, count=2)
     configure(tmp_path, stub, "label = After\n")
     reload(watching)
     watching.says("Uploads that end with the former options: 1.")
-    second = write(rec / "b.wav")
+    write(rec / "b.wav")
     shown = wait_for_status(program, lambda found: found["groups"][0]["state"] == "waiting_for_former_upload")
     (group,) = shown["groups"]
     assert [upload["file"] for upload in group["uploads"]] == [str(first)] and group["waiting_count"] == 1
-    assert not stub.recordings
-    has(stub, first, second)
     # What was delivered with the former options counts, too.
-    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
+    assert group["delivered_count"] == len(stub.recordings) == 1
+    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 3)
     watching.stop()
-    assert got(stub) == ["Before", "After"] and times_sent(stub) == 2
+    assert got(stub) == ["Before", "Before", "After"] and times_sent(stub) == 3
 
 
 @pytest.mark.parametrize("former", ["paused", "connecting", "waiting"])
