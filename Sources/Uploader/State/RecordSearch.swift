@@ -284,10 +284,6 @@ package final class UploadFinder {
   /// Creates the record of an upload that another process will begin, so that nothing removes the file until it is delivered.
   /// - Returns: false if that is not possible now. A file that cannot be sent needs no record.
   package func begin(_ request: UploadRequest) -> Bool {
-    var request = request
-    if case .gigHive(let base, let form) = request.destination {
-      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
-    }
     do throws(UploadError) {
       let (file, identity) = try UploadFinder.open(request)
       let own = UploadRecord(id: "", of: request, for: file, identity)
