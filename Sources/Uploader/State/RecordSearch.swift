@@ -172,7 +172,7 @@ final class RecordSearch {
     private(set) var record: UploadRecord?
     /// A delivery to another event. Whoever finds the same files again and again would send them all after a change of its options.
     private(set) var elsewhere: UploadRecord?
-    private var rank = (0, 0, Int64(0))
+    private var rank: (Int, Int, Int64)?
     private(set) var formers: [String] = []
 
     init(_ own: UploadRecord, changed: StatusTime, _ request: UploadRequest) {
@@ -196,7 +196,7 @@ final class RecordSearch {
       // Of deliveries, that of this very file counts, and nothing needs to be compared.
       let isUntouched = previous.phase == .delivered && own.evidence(of: previous, changed: changed) == .untouched
       let rank = (previous.rank.0, isUntouched ? 1 : 0, previous.rank.1)
-      if record != nil, rank < self.rank { return }
+      if let best = self.rank, rank < best { return }
       (record, self.rank) = (previous, rank)
     }
   }
