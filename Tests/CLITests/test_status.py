@@ -83,6 +83,13 @@ def test_a_watchers_status_is_shown(program, watcher):
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can have process IDs of its own")
+def test_a_watcher_without_a_process_id_here_is_seen(program, watcher):
+    """As from another container."""
+    watcher(shown())
+    assert program.run("status", "--json", under=["unshare", "--pid", "--fork"]).check().outcome["watching"]
+
+
 def test_a_watcher_that_has_just_started_has_no_status(program, watcher):
     watcher()
     assert program.run("status", "--json").check().outcome == {"watching": True, "pending_count": 0, "failed_count": 0, "removal_due_count": 0}
