@@ -152,6 +152,29 @@ def test_existing_skip_applies_to_each_directory_from_its_own_first_start(hive, 
     assert times_sent(stub) == 1
 
 
+def test_existing_skip_keeps_what_was_there_when_a_directory_becomes_readable(hive, watch, nobody):
+    home, settings = nobody
+    rec = home / "rec"
+    for name in ("a.wav", "b.wav", "barred/c.wav"):
+        write(rec / name)
+    for place in (rec, *rec.rglob("*")):
+        os.chown(place, settings["user"], settings["group"])
+    (rec / "barred").chmod(0)
+    stub = hive()
+    for count, name in enumerate(("first", "second"), 1):
+        watching = watch(stub, "--existing", "skip", directory=rec, **settings)
+        watching.says("; uploading to", count=count)
+        watching.says("cannot be read: Permission denied.")
+        (rec / "barred").chmod(0o755)
+        # It scans everything.
+        os.kill(watching.pid, signal.SIGHUP)
+        os.chown(write(rec / f"{name}.wav"), settings["user"], settings["group"])
+        wait_until(lambda: name in got(stub), 30, what="the new recording")
+        watching.idle()
+        watching.stop()
+    assert got(stub) == ["first", "second"]
+
+
 def test_dry_run(run, hive, watch, rec, program):
     """It is no start, after which --existing skip leaves out what is there."""
     stub = hive()
