@@ -68,6 +68,12 @@ struct SpareNamesTests {
     #expect(spares().count == Limits.spareCount - 1)
   }
 
+  @Test func allAreMadeOrNone() throws {
+    let directory = try bench.open()
+    #expect(mkdir(bench.path + "/5e1f0a77.room", 0o700) == 0)
+    #expect(!directory.makeSpares(for: "5e1f0a77") && spares().isEmpty && directory.takeSpare() == nil)
+  }
+
   @Test func whatTakesLongOrIsRemovedAfterwardsTakesNone() throws {
     _ = try begin()
     let ids = spares()
