@@ -292,7 +292,8 @@ extension TLSError {
   fileprivate var traits: ErrorTraits {
     switch self {
     case .outOfMemory: of(ExitCode.memoryCeiling, .machine)
-    case .broken, .truncated, .closedDuringHandshake: of(ExitCode.noConnection, .network, .yes)
+    case .broken, .truncated: of(ExitCode.noConnection, .network, .yes)
+    case .closedDuringHandshake: of(ExitCode.tls, .network, .yes)
     case .certificate(TLSError.notYetValid, _): of(ExitCode.tls, .destination, .often)
     case .certificate(TLSError.expired, _): of(ExitCode.tls, .destination, .withClock)
     // A server that rejects the client's certificate has not looked at the request, although under TLS 1.3 its alert arrives

@@ -1,9 +1,10 @@
 /// One recording as an object: a PUT with its bytes, which can be sent again without being stored twice (RFC 9110, 9.3.4).
 ///
-///     (S3) hashing ──▶ putting ──▶ verifying ──▶ stored
-///                         │                        ▲
-///                         ▼                        │
-///                      looking ──▶ comparing ──────┘
+///     (S3) hashing ──▶ asking ──▶ putting ──▶ verifying ──▶ stored
+///                         │          │                        ▲
+///                         │          ▼                        │
+///                         │       looking ──▶ comparing ──────┘
+///                         └───────────────────────▲
 ///     (the server replaces nothing, and something is there)
 ///
 /// An S3 server gets the content's SHA-256 in the signed head, and refuses any other content. So its success needs no verification.
@@ -11,6 +12,8 @@ final class PutTask: UploadTask {
   private enum State: Sendable {
     /// The SHA-256 of the content is computed, for an S3 server.
     case hashing
+    /// Whether something has the key: some servers store in its place what must not replace it.
+    case asking
     case putting
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case verifying(Answer)
@@ -46,7 +49,7 @@ final class PutTask: UploadTask {
 
   override var progress: Int64 {
     switch state {
-    case .hashing, .putting, .verifying: 0
+    case .hashing, .asking, .putting, .verifying: 0
     case .looking, .comparing: 1
     case .stored: 2
     }
@@ -55,13 +58,13 @@ final class PutTask: UploadTask {
   override var isVerifying: Bool {
     switch state {
     case .verifying, .comparing: true
-    case .hashing, .putting, .looking, .stored: false
+    case .hashing, .asking, .putting, .looking, .stored: false
     }
   }
 
   override var awaitsOutcome: Bool {
     switch state {
-    case .hashing, .putting: false
+    case .hashing, .asking, .putting: false
     case .verifying, .looking, .comparing, .stored: true
     }
   }
@@ -83,7 +86,7 @@ final class PutTask: UploadTask {
       }
       return .ask(put)
     case .verifying, .comparing: return .hash(.wholeFile)
-    case .looking:
+    case .asking, .looking:
       let head = HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
       return .ask(s3?.question(about: target) ?? head)
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
@@ -96,9 +99,24 @@ final class PutTask: UploadTask {
 
   override func receive(_ answer: Answer) throws(UploadError) {
     switch state {
+    case .asking: try receiveFirst(answer)
     case .putting: try receivePut(answer)
     case .looking(let refusal): try receiveObject(answer, refusal)
     case .hashing, .verifying, .comparing, .stored: break
+    }
+  }
+
+  private func receiveFirst(_ answer: Answer) throws(UploadError) {
+    if s3?.learn(from: answer) ?? false { return }
+    switch answer.status {
+    case 200:
+      guard let own = signedSHA256, answer.fields.contentLength == size,
+        answer.fields.objectSHA256 ?? givenSHA256(answer) == own
+      else { throw .objectExists(status: 412) }
+      storeExisting(own)
+    // Who may only write learns nothing here: then the condition protects what is there. The PUT says what else is wrong.
+    case 400..<500: state = .putting
+    default: throw answer.refusal
     }
   }
 
@@ -184,9 +202,13 @@ final class PutTask: UploadTask {
       state = .putting
       throw conflict(refused) ?? .objectExists(status: refused)
     }
+    storeExisting(own, wasThere: refused >= 300)
+  }
+
+  private func storeExisting(_ sha256: String, wasThere: Bool = true) {
     var receipt = Receipt()
-    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, refused >= 300)
-    state = .stored(receipt, SentFile(size: size, sha256: own))
+    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, wasThere)
+    state = .stored(receipt, SentFile(size: size, sha256: sha256))
   }
 
   override func hashed(_ result: HashResult) throws(UploadError) {
@@ -199,10 +221,10 @@ final class PutTask: UploadTask {
     switch state {
     case .hashing:
       signedSHA256 = sha256
-      state = .putting
+      state = s3?.preventsReplacing ?? false ? .asking : .putting
     case .verifying(let answer): try store(answer, sha256: sha256)
     case .comparing(let theirs, let status): try compare(sha256, with: theirs, refused: status)
-    case .putting, .looking, .stored: break
+    case .asking, .putting, .looking, .stored: break
     }
   }
 

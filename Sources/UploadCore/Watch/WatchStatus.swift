@@ -226,6 +226,9 @@ package struct WriteThrottle {
 }
 
 extension Limits {
+  /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
+  /// recordings set aside.
+  package static let watchStatusLength = 4 << 20
   /// The shortest interval between two writes of a watcher's status, in milliseconds.
   static let watchStatusMilliseconds: Int64 = 5000
 }

@@ -128,9 +128,3 @@ struct AtomicFile {
 
   func remove() { _ = path.cString.map { shim_unlink($0) } }
 }
-
-extension Limits {
-  /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
-  /// recordings set aside.
-  static let watchStatusLength = 4 << 20
-}
