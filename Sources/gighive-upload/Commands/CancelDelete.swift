@@ -48,8 +48,8 @@ enum CancelDelete {
       report.failed(
         id + ": the server gave no delete token for it; delete it on the server.", exitCode: code, about: record)
     case .ended(.isReplaced):
-      report.failed(UploadError.objectReplaced, exitCode: ExitCode.conflict, about: record)
-      return ExitCode.conflict
+      code = ExitCode.conflict
+      report.failed(id + ": " + UploadError.objectReplaced.explanation, exitCode: code, about: record)
     case .ended(let ending):
       if ending == .keptByServer {
         report.warn(id + ": the server cannot cancel uploads; it keeps the partial upload until it expires.")
