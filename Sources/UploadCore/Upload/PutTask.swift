@@ -1,24 +1,22 @@
 /// One recording as an object: a PUT with its bytes, which can be sent again without being stored twice (RFC 9110, 9.3.4).
 ///
-///     (S3) hashing ──▶ asking ──▶ putting ──▶ verifying ──▶ stored
-///                         │          │                        ▲
-///                         │          ▼                        │
-///                         │       looking ──▶ comparing ──────┘
-///                         └───────────────────────▲
-///     (the server replaces nothing, and something is there)
+///     (S3) hashing ──▶ looking ──▶ putting ──▶ verifying ──▶ stored
+///                         │          ▲ │                      ▲
+///     (something is there)│          │ ▼ (it is not replaced) │
+///                         │        looking ──▶ comparing ─────┤
+///                         └───────────────────────────────────┘
 ///
 /// An S3 server gets the content's SHA-256 in the signed head, and refuses any other content. So its success needs no verification.
 final class PutTask: UploadTask {
   private enum State: Sendable {
     /// The SHA-256 of the content is computed, for an S3 server.
     case hashing
-    /// Whether something has the key: some servers store in its place what must not replace it.
-    case asking
     case putting
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case verifying(Answer)
-    /// The server does not replace what is there, or its success says too little. Ask what is there.
-    case looking(refusal: Answer)
+    /// What is there, because the server does not replace it, or its success says too little. nil before the first PUT to an S3 server: some
+    /// store in its place what must not replace it.
+    case looking(refusal: Answer?)
     /// That has the size of the file and this SHA-256. `refused`: the status of the refusal.
     case comparing(sha256: String, refused: Int)
     case stored(Receipt, SentFile)
@@ -49,7 +47,7 @@ final class PutTask: UploadTask {
 
   override var progress: Int64 {
     switch state {
-    case .hashing, .asking, .putting, .verifying: 0
+    case .hashing, .looking(nil), .putting, .verifying: 0
     case .looking, .comparing: 1
     case .stored: 2
     }
@@ -58,13 +56,13 @@ final class PutTask: UploadTask {
   override var isVerifying: Bool {
     switch state {
     case .verifying, .comparing: true
-    case .hashing, .asking, .putting, .looking, .stored: false
+    case .hashing, .putting, .looking, .stored: false
     }
   }
 
   override var awaitsOutcome: Bool {
     switch state {
-    case .hashing, .asking, .putting: false
+    case .hashing, .looking(nil), .putting: false
     case .verifying, .looking, .comparing, .stored: true
     }
   }
@@ -86,7 +84,7 @@ final class PutTask: UploadTask {
       }
       return .ask(put)
     case .verifying, .comparing: return .hash(.wholeFile)
-    case .asking, .looking:
+    case .looking:
       let head = HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
       return .ask(s3?.question(about: target) ?? head)
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
@@ -99,24 +97,9 @@ final class PutTask: UploadTask {
 
   override func receive(_ answer: Answer) throws(UploadError) {
     switch state {
-    case .asking: try receiveFirst(answer)
     case .putting: try receivePut(answer)
     case .looking(let refusal): try receiveObject(answer, refusal)
     case .hashing, .verifying, .comparing, .stored: break
-    }
-  }
-
-  private func receiveFirst(_ answer: Answer) throws(UploadError) {
-    if s3?.learn(from: answer) ?? false { return }
-    switch answer.status {
-    case 200:
-      guard let own = signedSHA256, answer.fields.contentLength == size,
-        answer.fields.objectSHA256 ?? givenSHA256(answer) == own
-      else { throw .objectExists(status: 412) }
-      storeExisting(own)
-    // Who may only write learns nothing here: then the condition protects what is there. The PUT says what else is wrong.
-    case 400..<500: state = .putting
-    default: throw answer.refusal
     }
   }
 
@@ -143,32 +126,37 @@ final class PutTask: UploadTask {
     }
   }
 
-  private func receiveObject(_ answer: Answer, _ refusal: Answer) throws(UploadError) {
+  /// - Parameter refusal: nil before the first PUT.
+  private func receiveObject(_ answer: Answer, _ refusal: Answer?) throws(UploadError) {
     if s3?.learn(from: answer) ?? false { return }
+    let refused = refusal?.status ?? 412
     switch answer.status {
     case 200: break
-    case 404 where !refusal.isSuccess && mayPutAgain(after: refusal):
+    // Who may only write learns nothing here: then the condition protects what is there. The PUT says what else is wrong.
+    case 400..<500 where refusal == nil && !RetryPolicy.isTransient(status: answer.status):
+      state = .putting
+      return
+    case 404 where mayPutAgain(after: refused):
       state = .putting
       return
     // Nothing is in the way but a directory that is missing (RFC 4918, 9.7.1).
-    case 404 where refusal.status == 409 && s3 == nil:
+    case 404 where refused == 409 && s3 == nil:
       state = .putting
       throw .serverDirectoryMissing(status: 409)
     // What was in the way is gone, or this URL is only for PUT.
     case 401, 403, 404, 405:
       state = .putting
-      if s3 != nil { throw conflict(refusal.status) ?? refusal.objectRefusal }
-      throw refusal.objectRefusal
+      throw (s3 == nil ? nil : conflict(refused)) ?? refusal?.objectRefusal ?? answer.refusal
     default: throw answer.refusal
     }
     guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 ?? givenSHA256(answer) else {
       state = .putting
-      throw conflict(refusal.status) ?? .objectExists(status: refusal.status)
+      throw conflict(refused) ?? .objectExists(status: refused)
     }
     if let own = signedSHA256 {
-      try compare(own, with: theirs, refused: refusal.status)
+      try compare(own, with: theirs, refused: refused)
     } else {
-      state = .comparing(sha256: theirs, refused: refusal.status)
+      state = .comparing(sha256: theirs, refused: refused)
     }
   }
 
@@ -178,9 +166,9 @@ final class PutTask: UploadTask {
   }
 
   /// Nothing is there, although an S3 server did not store the recording: somebody else was at it, or it does not know the condition.
-  private func mayPutAgain(after refusal: Answer) -> Bool {
-    guard s3 != nil else { return false }
-    if refusal.status == 501 {
+  private func mayPutAgain(after refused: Int) -> Bool {
+    guard s3 != nil, refused >= 300 else { return false }
+    if refused == 501 {
       s3?.forgetCondition()
       return true
     }
@@ -202,13 +190,9 @@ final class PutTask: UploadTask {
       state = .putting
       throw conflict(refused) ?? .objectExists(status: refused)
     }
-    storeExisting(own, wasThere: refused >= 300)
-  }
-
-  private func storeExisting(_ sha256: String, wasThere: Bool = true) {
     var receipt = Receipt()
-    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, wasThere)
-    state = .stored(receipt, SentFile(size: size, sha256: sha256))
+    (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, refused >= 300)
+    state = .stored(receipt, SentFile(size: size, sha256: own))
   }
 
   override func hashed(_ result: HashResult) throws(UploadError) {
@@ -221,10 +205,10 @@ final class PutTask: UploadTask {
     switch state {
     case .hashing:
       signedSHA256 = sha256
-      state = s3?.preventsReplacing ?? false ? .asking : .putting
+      state = s3?.preventsReplacing ?? false ? .looking(refusal: nil) : .putting
     case .verifying(let answer): try store(answer, sha256: sha256)
     case .comparing(let theirs, let status): try compare(sha256, with: theirs, refused: status)
-    case .asking, .putting, .looking, .stored: break
+    case .putting, .looking, .stored: break
     }
   }
 

@@ -1,11 +1,11 @@
 /// One recording on a WebDAV server (RFC 4918): a PUT to a hidden name beside the target, which the record knows before, and then a MOVE that
 /// replaces nothing unasked. Some servers keep half a file, or destroy the old one, when a PUT is cut.
 ///
-///     looking ──▶ putting ──▶ hashing ──▶ moving ──▶ confirming ──▶ stored
-///       │  ▲        │  ▲                   ▲   │         ▲
-///       │  │        ▼  │      it is whole  │   ▼         │ it is gone
-///       │  │   makingDirectory             asking ───────┘
-///       │  └─────────────────────────────────┘ it is not whole
+///     looking ──▶ putting ──▶ hashing ──▶ measuring ──▶ moving ──▶ confirming ──▶ stored
+///       │  ▲        │  ▲                                 ▲   │         ▲
+///       │  │        ▼  │                    it is whole  │   ▼         │ it is gone
+///       │  │   makingDirectory                           asking ───────┘
+///       │  └───────────────────────────────────────────────┘ it is not whole
 ///       └──▶ comparing (something is there) ──▶ stored
 ///
 /// After an interruption, `removing` comes before `putting`. A response to MOVE that is lost is asked about.
@@ -22,6 +22,8 @@ final class WebDAVTask: UploadTask {
     case makingDirectory(DirectoryMaker)
     /// The server has taken it. Its response is compared with the file's SHA-256.
     case hashing(Answer?)
+    /// How much of it the server has stored: nobody sees a recording that is not whole.
+    case measuring
     case moving
     /// Whether all of it has the temporary name. `refused`: how the last MOVE was.
     case asking(refused: UploadError?)
@@ -78,7 +80,7 @@ final class WebDAVTask: UploadTask {
   override var progress: Int64 {
     switch state {
     case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0
-    case .hashing, .moving, .asking, .confirming: 1
+    case .hashing, .measuring, .moving, .asking, .confirming: 1
     case .stored: 2
     }
   }
@@ -100,7 +102,7 @@ final class WebDAVTask: UploadTask {
   override func next() throws(UploadError) -> TaskStep {
     switch state {
     case .looking, .confirming: return .ask(question(about: target))
-    case .asking: return .ask(question(about: temporary))
+    case .measuring, .asking: return .ask(question(about: temporary))
     case .comparing, .hashing: return .hash(.wholeFile)
     case .removing: return .ask(HTTPRequest(method: "DELETE", target: leftover ?? temporary))
     case .putting:
@@ -135,7 +137,7 @@ final class WebDAVTask: UploadTask {
   override func receive(_ answer: Answer) throws(UploadError) {
     var answer = answer
     switch state {
-    case .looking, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
+    case .looking, .measuring, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
     case .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
     }
     switch state {
@@ -150,6 +152,7 @@ final class WebDAVTask: UploadTask {
       }
     case .putting: try receivePut(answer)
     case .makingDirectory(var maker): state = try maker.receive(answer) ? .putting : .makingDirectory(maker)
+    case .measuring: try receiveLength(answer)
     case .moving: try receiveMove(answer)
     case .asking(let refused): try receiveTemporary(answer, refused)
     case .confirming(let isMoved): try receiveTarget(answer, isMoved)
@@ -213,8 +216,19 @@ final class WebDAVTask: UploadTask {
   private func takeWhole(_ answer: Answer?) throws(UploadError) {
     leftover = temporary
     (hasTaken, hasLost) = (true, false)
-    guard request.computesSHA256 else { return beginMoving() }
-    state = .hashing(answer)
+    state = request.computesSHA256 ? .hashing(answer) : .measuring
+  }
+
+  private func receiveLength(_ answer: Answer) throws(UploadError) {
+    let refusal = answer.davRefusal
+    if answer.status != 200, refusal.traits.isTransient { throw refusal }
+    // Some servers do not say it. The MOVE says what else is wrong.
+    let length = answer.status == 200 ? answer.fields.contentLength : nil
+    do throws(UploadError) { _ = try receipt(storedSHA256, size: length) } catch {
+      state = .removing(before: error)
+      return
+    }
+    beginMoving()
   }
 
   private func beginMoving() {
@@ -306,12 +320,8 @@ final class WebDAVTask: UploadTask {
       // It was read after the MOVE, which an earlier process sent.
       if mayBeMoved { return try store(answer) }
       storedSHA256 = answer?.fields.objectSHA256
-      do throws(UploadError) { _ = try receipt(storedSHA256, size: nil) } catch {
-        state = .removing(before: error)
-        return
-      }
-      beginMoving()
-    case .looking, .removing, .putting, .makingDirectory, .moving, .asking, .confirming, .failing, .stored: break
+      state = .measuring
+    case .looking, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing, .stored: break
     }
   }
 
@@ -347,7 +357,7 @@ final class WebDAVTask: UploadTask {
       hasMadeDirectory = false
       state = .putting
     case .removing(before: .some(let error)): state = .failing(error)
-    case .looking, .comparing, .removing, .asking, .confirming, .failing, .stored: break
+    case .looking, .comparing, .removing, .measuring, .asking, .confirming, .failing, .stored: break
     }
     return .allowed
   }

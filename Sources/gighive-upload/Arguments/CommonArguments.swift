@@ -111,7 +111,8 @@ struct CommonArguments {
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
     nonisolated(unsafe) let sections = WatchedSections(
-      of: configurationFile, statePath: statePath, warn: { report.warn($0) })
+      of: configurationFile, givenState: statePlace == nil ? stateDirectory : nil, ownState: statePath,
+      warn: { report.warn($0) })
     let asksWatcher = asksWatcher
     configuration.mayRemove = { asksWatcher ? WatcherQuestion.mayRemove($0, report) : sections.claim($0) }
     if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not verified.") }

@@ -77,15 +77,16 @@ final class FileInspector {
   }
 
   /// Makes sure that a record says that the file is to be sent, if it is.
+  /// - Parameter begins: whether there may be a new record.
   /// - Returns: false if that is not possible now, also if the file may not be read: that can be allowed at any time.
-  func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?) -> Bool {
+  func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?, begins: Bool = true) -> Bool {
     switch inspect(path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false }) {
     case .unknown: return false
     case .nothing, .known, .delivered: return !takeBar()
     case .file(let found) where found.size == 0: return true
     case .file:
       // Without a description, perhaps because its sidecar cannot be read now.
-      return request(path, below: root).map { finder.begin($0) } ?? false
+      return begins && request(path, below: root).map { finder.begin($0) } ?? false
     }
   }
 

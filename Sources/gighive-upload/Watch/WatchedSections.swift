@@ -4,16 +4,24 @@ import Uploader
 /// The `[watch DIR]` sections of the configuration, for a process that no watcher has started: one of them may still have to send what it
 /// removes.
 final class WatchedSections {
-  /// The configuration file that was given; nil for the usual ones.
   private let file: LocalPath?
-  /// The state directory that was given, or that of this process; nil for none.
-  private let statePath: LocalPath?
+  /// That of the command line; nil if it names none.
+  private let givenState: LocalPath?
+  /// That of this process; nil for none.
+  private let ownState: LocalPath?
   private let warn: (String) -> Void
   private var groups: [(arguments: WatchArguments, inspector: FileInspector)]?
 
-  init(of file: LocalPath?, statePath: LocalPath?, warn: @escaping (String) -> Void) {
+  /// - Parameters:
+  ///   - file: nil for the usual configuration files.
+  ///   - givenState: the state directory that the command line names; nil for none.
+  ///   - ownState: the state directory of this process; nil for none.
+  init(
+    of file: LocalPath?, givenState: LocalPath?, ownState: LocalPath?, warn: @escaping (String) -> Void
+  ) {
     self.file = file
-    self.statePath = statePath
+    self.givenState = givenState
+    self.ownState = ownState
     self.warn = warn
   }
 
@@ -26,7 +34,7 @@ final class WatchedSections {
       for (arguments, inspector) in groups ?? [] {
         inspector.forgetFileSystem()
         for directory in arguments.directories
-        where !WatchedSections.claim(path, for: arguments, inspector, in: directory) {
+        where !claim(path, for: arguments, inspector, in: directory) {
           return false
         }
       }
@@ -39,8 +47,8 @@ final class WatchedSections {
 
   private func read() throws(UsageError) -> [(arguments: WatchArguments, inspector: FileInspector)] {
     var given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
-    // As the watcher has it, whose command line may name it.
-    if let statePath { given.append(GivenOption(option: .stateDir, argument: statePath)) }
+    // As the watcher has it, whose command line may name it, too. It comes before what a section says.
+    if let givenState { given.append(GivenOption(option: .stateDir, argument: givenState)) }
     if try ConfiguredOptions.watchedDirectories(with: given).isEmpty { return [] }
     let groups = try WatchArguments.groups(given, Operands())
     let finder: UploadFinder
@@ -51,7 +59,7 @@ final class WatchedSections {
     return groups.map { ($0, FileInspector($0, finder)) }
   }
 
-  private static func claim(
+  private func claim(
     _ file: LocalPath, for arguments: WatchArguments, _ inspector: FileInspector, in directory: LocalPath
   ) -> Bool {
     guard let status = shim_file_status(at: directory), let rest = file.directory.relative(to: status) else {
@@ -64,6 +72,8 @@ final class WatchedSections {
       if existing == nil { return false }
     }
     let path = (rest.isEmpty ? directory : directory.appendingName(rest)).appendingName(file.name.bytes)
-    return inspector.claim(path.bytes, below: directory, existing: existing)
+    // Whoever removes the file does not see what a record elsewhere says.
+    let begins = arguments.statePath == ownState?.absolute
+    return inspector.claim(path.bytes, below: directory, existing: existing, begins: begins)
   }
 }
