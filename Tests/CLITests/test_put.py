@@ -49,6 +49,33 @@ def test_a_name_cannot_lead_out_of_the_directory(hive, put, recording):
     assert result.code == 2 and 'the path has "." or ".." as a part' in result.err and not stub.requests, result
 
 
+def test_nothing_that_is_recorded_is_replaced_unasked(hive, put, tmp_path):
+    """By a template without the directory, two recordings have one URL. Each of them would count as delivered, and be removed."""
+    stub = hive()
+    files = [write(tmp_path / "rec" / str(size) / "a.wav", size) for size in (1000, 2000)]
+    removing = ("--after", "remove", "--trust-server")
+    result = put(stub, "-r", tmp_path / "rec", "--match", "*.wav", *removing, "-j", "2", url="/bucket/{name}")
+    assert result.code == 11 and "has delivered another recording to this URL, or will" in result.err, result
+    (kept,) = [file for file in files if file.exists()]
+    assert len(objects(stub)) == 1 and objects(stub)[0][1] != sha256(kept)
+    result = put(stub, kept, *removing, url="/bucket/{name}")
+    assert result.code == 11 and kept.exists() and len(objects(stub)) == 1, result
+    put(stub, kept, "--overwrite", url="/bucket/{name}").check()
+    assert objects(stub)[1][1] == sha256(kept)
+
+
+def test_what_was_replaced_on_the_server_is_not_removed_here(hive, put, recording):
+    stub = hive()
+    first, second = recording(1000, name="a.wav"), recording(2000, name="b.wav")
+    removing = ("--after", "remove", "--trust-server")
+    with first.open():
+        assert "open" in put(stub, first, *removing, url="/latest").check().err
+    put(stub, second, "--overwrite", url="/latest").check()
+    result = put(stub, first, *removing, url="/latest").check()
+    assert "a.wav was kept: the upload " in result.err and "in its place on the server" in result.err, result
+    assert first.exists() and len(objects(stub)) == 2
+
+
 # MARK: Signed URLs
 
 
@@ -127,9 +154,9 @@ def test_a_recording_arrives_under_its_name(send_dav, dav, recording):
     file = recording(100_000, name="a b+ü%.wav")
     assert "a b+ü%.wav: delivered" in send_dav(file).check().out
     assert dav.files == {"/dav/a%20b%2B%C3%BC%25.wav": file.read_bytes()}
-    assert dav.methods() == ["HEAD", "PUT", "MOVE", "HEAD"]
+    assert dav.methods() == ["HEAD", "PUT", "HEAD", "MOVE", "HEAD"]
     # It is known, and not sent again.
-    assert "already delivered" in send_dav(file).check().out and len(dav.requests) == 4
+    assert "already delivered" in send_dav(file).check().out and len(dav.requests) == 5
 
 
 def test_a_tree_of_directories_is_made(send_dav, dav, recording, tmp_path):

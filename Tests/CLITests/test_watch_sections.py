@@ -114,7 +114,7 @@ def test_sections_are_asked_with_the_state_directory_of_the_command_line(hive, p
     assert other.url in program.run("list", "--json", "--state-dir", tmp_path / "venue").out and not records(program)
 
 
-def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_records_say_so(hive, program, tmp_path):
+def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_records_say_so(hive, program, watch, tmp_path):
     """This process neither begins an upload where no watcher would finish it, nor among the records of others."""
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "a.wav")
@@ -123,9 +123,11 @@ def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_rec
     result = program.send(stub, file, "--after", "remove", "--config", config).check()
     assert "a.wav was kept: another section of the configuration cannot tell now whether it needs it." in result.err, result
     assert len(records(program)) == 1 and "no uploads" in program.run("list", "--state-dir", tmp_path / "venue").out
-    program.run("watch", "--once", "--config", config, env=PASSWORD).check()
-    assert program.send(stub, file, "--after", "remove", "--config", config).code == 0
-    assert not file.exists() and times_sent(other) == 1
+    watching = watch(None, "--config", config, named=False)
+    has(other, file)
+    watching.stop()
+    result = program.send(stub, file, "--after", "remove", "--config", config).check()
+    assert not file.exists() and times_sent(other) == 1, result
 
 
 def test_a_section_that_does_not_enter_a_directory_needs_none_of_its_files(hive, program, tmp_path):

@@ -171,7 +171,7 @@ extension UploadError {
     // A redirect may follow a success.
     case .redirected(let status, _): ErrorTraits(ExitCode.refused, .destination, leavesOutcomeOpen: status == 303)
     case .redirectionRefused: ErrorTraits(ExitCode.refused, .destination)
-    case .objectExists, .objectReplaced: ErrorTraits(ExitCode.conflict, .file, .rarely)
+    case .objectExists, .objectRecorded, .objectReplaced: ErrorTraits(ExitCode.conflict, .file, .rarely)
     case .serverDirectoryMissing: ErrorTraits(ExitCode.refused, .destination)
     case .signatureRefused: ErrorTraits(ExitCode.credentialsRefused, .destination)
     case .checksumDiffers, .sizeDiffers: ErrorTraits(ExitCode.integrity, .file, .once)

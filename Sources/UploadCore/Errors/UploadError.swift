@@ -64,6 +64,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server does not replace what has this URL, and that is another object, or not known to be this recording.
   case objectExists(status: Int)
+  /// This upload has delivered another recording to the same URL, or will, which a PUT would replace.
+  case objectRecorded(upload: String)
   /// What has the URL of a delivered recording now is something else, which is not deleted.
   case objectReplaced
   /// The server has no directory for this URL.
@@ -179,6 +181,7 @@ extension UploadError {
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
     case .outOfResources, .congestionControlRefused, .internalError, .objectExists, .objectReplaced: self
+    case .objectRecorded: self
     case .serverDirectoryMissing: self
     }
   }

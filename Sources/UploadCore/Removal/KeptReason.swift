@@ -31,6 +31,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   // Who else needs the file
   /// An unfinished upload of the same file, created at this time (seconds since 1970). `isRenamed`: under another name.
   case needed(upload: String, destination: String, since: Int64, isRenamed: Bool)
+  /// This later delivery of another recording has its URL on the server.
+  case replaced(upload: String)
   /// The watcher cannot tell now whether another of its sections needs it.
   case perhapsNeeded
 
@@ -99,7 +101,7 @@ extension KeptReason {
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
       .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone,
-      .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
+      .replaced, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }
   }

@@ -47,6 +47,7 @@ extension UploadRecord {
     json.add("modified_nanoseconds", file.identity.modifiedNanoseconds)
     json.add("edges_sha256", file.identity.edges)
     json.add("endpoint", destination.endpoint)
+    if destination.isObject { json.add("is_object", true) }
     if !destination.event.isEmpty { json.add("event", destination.event) }
     json.add("offset", offset)
     json.add("uploaded_as", destination.uploadedAs)
@@ -147,7 +148,8 @@ extension UploadRecord {
         fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) },
         sidecar: json["sidecar"].flatMap { FileSighting($0) }),
       to: RecordedDestination(
-        endpoint: endpoint, event: json["event"]?.string ?? "", uploadedAs: json["uploaded_as"]?.string ?? ""))
+        endpoint: endpoint, isObject: json["is_object"] == .bool(true), event: json["event"]?.string ?? "",
+        uploadedAs: json["uploaded_as"]?.string ?? ""))
     createdAt = json["created_at"]?.integer ?? 0
     updatedAt = json["updated_at"]?.integer ?? 0
     note = json["note"]?.string ?? ""
@@ -160,10 +162,10 @@ extension UploadRecord {
   /// What this version reads. Others are kept as they are.
   private static let members = [
     "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode",
-    "has_local_times", "size", "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event",
-    "offset", "uploaded_as", "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token",
-    "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful", "may_be_stored",
-    "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
+    "has_local_times", "size", "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "is_object",
+    "event", "offset", "uploaded_as", "upload_url", "expires", "former_url", "message", "checksum_sha256",
+    "delete_token", "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful",
+    "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
     "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
     "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "parts_step",
     "parts_begun", "parts_in_order", "sidecar", "note", "context",

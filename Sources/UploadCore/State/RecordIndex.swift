@@ -193,7 +193,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile, secret, openFile
+    case file, content, asset, unreadable, boot, status, place, watched, anyPath, anyFile, secret, openFile, object
   }
 
   package let hash: UInt64
@@ -280,6 +280,9 @@ package struct IndexKey: Equatable, Sendable {
   package static func asset(_ id: Int64, endpoint: String) -> IndexKey {
     IndexKey(.asset, [Array(endpoint.utf8)], numbers: [UInt64(bitPattern: id)])
   }
+
+  /// The uploads that become the object with this URL.
+  static func object(_ url: String) -> IndexKey { IndexKey(.object, [Array(url.utf8)]) }
 
   package static let unreadable = IndexKey(.unreadable)
 

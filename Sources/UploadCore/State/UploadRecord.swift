@@ -193,15 +193,18 @@ package struct RecordedFile: Equatable, Sendable {
 
 /// Where an upload goes.
 package struct RecordedDestination: Equatable, Sendable {
-  /// A GigHive base address, a tus endpoint or the address of a form.
+  /// A GigHive base address, a tus endpoint, the address of a form or the URL of an object.
   package var endpoint: String
+  /// Whether the endpoint is the URL that the recording itself gets on the server, where it may replace another one.
+  package let isObject: Bool
   /// The event that was named for it, which is a part of the destination; empty for none, and for other servers than GigHive.
   package let event: String
   /// The media type and file name for the server, separated by a space.
   package var uploadedAs: String
 
-  package init(endpoint: String, event: String = "", uploadedAs: String = "") {
+  package init(endpoint: String, isObject: Bool = false, event: String = "", uploadedAs: String = "") {
     self.endpoint = endpoint
+    self.isObject = isObject
     self.event = event
     self.uploadedAs = uploadedAs
   }
@@ -245,10 +248,15 @@ package struct RecordedDelivery: Equatable, Sendable {
 
 extension UploadRecord {
   /// The most keys in ``indexKeys``.
-  package static let indexKeyCount = 6
+  package static let indexKeyCount = 7
 
-  /// The keys of the record: of its upload, and as long as it is open, of its file whatever the destination.
-  package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
+  /// The keys of the record: of its upload, of the object that it becomes, and as long as it is open, of its file whatever the destination.
+  package var indexKeys: [IndexKey] {
+    uploadKeys + (destination.isObject ? [objectKey] : []) + (phase == .delivered ? [] : fileKeys)
+  }
+
+  /// The key by which uploads to the same URL are found.
+  package var objectKey: IndexKey { .object(destination.endpoint) }
 
   /// The keys by which unfinished uploads of the same file are found, to whatever destination.
   package var fileKeys: [IndexKey] { [.anyPath(file.path)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
@@ -364,6 +372,28 @@ extension UploadRecord {
     (own, theirs) = (own.dropLast(end), theirs.dropLast(end))
     if isMoved, !(own.isEmpty && theirs.last == ASCII.slash || theirs.isEmpty && own.last == ASCII.slash) { return nil }
     return (own, theirs)
+  }
+
+  /// Whether this upload of other content goes, or went, to the URL that `other` gets, so that one object replaces the other.
+  package func sharesURL(with other: UploadRecord) -> Bool {
+    destination.isObject && other.destination.isObject && destination.endpoint == other.destination.endpoint
+      && other.file.identity.change(since: file.identity) != nil
+  }
+
+  /// Whether `own`, an upload that asks nobody before it replaces an object, must not begin as long as this one has its URL. One that has
+  /// failed is no obstacle: this is asked again before it is tried again. The file at the same path is the next version of an unfinished one.
+  package func reservesURL(against own: UploadRecord) -> Bool {
+    guard own.sharesURL(with: self) else { return false }
+    switch state {
+    case .delivered(let delivery): return delivery.deletion != .done
+    case .unfinished(let upload): return upload.failure == nil && file.path != own.file.path
+    }
+  }
+
+  /// Whether this delivery may have replaced an earlier one on the server.
+  package func mayHaveReplaced(_ earlier: UploadRecord) -> Bool {
+    guard let delivery, id != earlier.id, sharesURL(with: earlier) else { return false }
+    return delivery.deliveredAt ?? .max >= earlier.delivery?.deliveredAt ?? 0
   }
 
   /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The

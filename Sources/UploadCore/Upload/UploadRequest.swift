@@ -99,7 +99,7 @@ public struct UploadRequest: Sendable {
   /// The URL that was given.
   package var base: TargetURI {
     switch destination {
-    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _), .webDAV(let uri, _): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri), .put(let uri, _, _), .webDAV(let uri, _): uri
     case .tusUpload(let uri, _): uri
     case .s3(let object): object.url
     }
@@ -108,7 +108,7 @@ public struct UploadRequest: Sendable {
   /// The URL as records name it.
   package var endpoint: String {
     switch destination {
-    case .put(let uri, isSigned: true): uri.withoutQuery.text
+    case .put(let uri, isSigned: true, _): uri.withoutQuery.text
     case .tusUpload(let uri, isSecret: true): uri.origin + "/" + IndexKey.secret(uri.text)
     default: base.text
     }
@@ -222,10 +222,13 @@ public struct UploadRequest: Sendable {
   var mayReplace: Bool {
     switch destination {
     case .s3(let object): object.mayReplace
-    case .webDAV(_, let mayReplace): mayReplace
+    case .webDAV(_, let mayReplace), .put(_, _, let mayReplace): mayReplace
     default: false
     }
   }
+
+  /// Whether the server does not notice if another recording is replaced, so that only the records tell.
+  package var replacesUnasked: Bool { if case .put = destination { !mayReplace } else { false } }
 
   /// All text fields of the form.
   package var fields: [FormField] {
@@ -266,8 +269,8 @@ public enum Destination: Equatable, Sendable {
   /// created. `isSecret`: whether records and messages leave out its URL.
   case tusUpload(TargetURI, isSecret: Bool)
   /// The URL that the recording gets on a server that takes PUT. `isSigned`: whether its query is a secret, such as a signature, which records
-  /// and messages leave out.
-  case put(TargetURI, isSigned: Bool)
+  /// and messages leave out. What the records say that another recording has become or will is not replaced, unless `mayReplace`.
+  case put(TargetURI, isSigned: Bool, mayReplace: Bool = false)
   /// An object of an S3 server. ``Credentials/s3(_:)`` sign the requests.
   case s3(S3Object)
   /// The URL that the recording gets on a WebDAV server. It is sent under a temporary name beside it, and directories that are missing are
@@ -276,6 +279,14 @@ public enum Destination: Equatable, Sendable {
 }
 
 extension Destination {
+  /// Whether it is the URL that the recording itself gets.
+  package var isObject: Bool {
+    switch self {
+    case .put, .s3, .webDAV: true
+    case .gigHive, .multipart, .tus, .tusUpload: false
+    }
+  }
+
   /// Whether it may take recordings in parts, which it joins. A tus server says whether it does.
   package var joinsParts: Bool {
     switch self {

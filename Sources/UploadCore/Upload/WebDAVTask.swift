@@ -321,7 +321,8 @@ final class WebDAVTask: UploadTask {
       if mayBeMoved { return try store(answer) }
       storedSHA256 = answer?.fields.objectSHA256
       state = .measuring
-    case .looking, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing, .stored: break
+    case .looking, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing, .stored:
+      break
     }
   }
 

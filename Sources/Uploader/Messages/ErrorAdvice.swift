@@ -72,6 +72,10 @@ extension UploadError {
       reader.told(
         "Send it to another URL, or delete what is there.",
         "Send it to another URL, delete what is there, or, on an S3 or WebDAV server, use --overwrite.")
+    case .objectRecorded:
+      reader.told(
+        "Send it to another URL.",
+        "Give each recording a URL of its own, such as one that ends with {path}, or replace it with --overwrite.")
     case .objectReplaced:
       reader.told("Delete it there.", "Delete it there, and drop the record with gighive-upload forget ID.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."

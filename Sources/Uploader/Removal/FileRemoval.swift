@@ -160,14 +160,18 @@ struct FileRemoval {
     if isStatusChanged { throw .statusChanged }
   }
 
-  /// Whatever its destination, an unfinished upload of the file still needs it.
+  /// Whatever its destination, an unfinished upload of the file still needs it. Without its object, the file is all there is.
   private func checkOtherUploads() throws(KeptReason) {
     let search = try whenUnlocked { () throws(StateError) in try RecordSearch.locked(directory, usesIndex: true) }
     guard let search else { throw .state(.locked(directory.path)) }
-    let other: UploadRecord?
-    do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
+    let (needing, replacing): (UploadRecord?, UploadRecord?)
+    do throws(StateError) {
+      needing = try search.unfinished(needing: record)
+      replacing = try search.upload(sharingURLOf: record) { $0.mayHaveReplaced(record) }
+    } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
-    if let other { throw KeptReason(neededBy: other, record) }
+    if let needing { throw KeptReason(neededBy: needing, record) }
+    if let replacing { throw .replaced(upload: replacing.id) }
   }
 
   /// Opens the target directory. It must exist, because an empty mount point is no place for recordings.

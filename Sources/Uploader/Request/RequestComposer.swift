@@ -32,7 +32,7 @@ struct RequestComposer {
     self.init(configuration, origin: request.base.origin)
     let uri: TargetURI
     switch request.destination {
-    case .put(let target, isSigned: true): uri = target
+    case .put(let target, isSigned: true, _): uri = target
     case .tusUpload(let target, isSecret: true):
       uri = target
       lastingSecrets.add(Array(target.requestTarget.utf8.prefix { $0 != ASCII.questionMark }))

@@ -137,7 +137,8 @@ extension LockedRecord {
     let search: RecordSearch
     let found: UploadRecord?
     do throws(StateError) {
-      guard let locked = try RecordSearch.locked(directory, usesIndex: request.upload == nil) else { return .busy }
+      let usesIndex = request.upload == nil || request.replacesUnasked
+      guard let locked = try RecordSearch.locked(directory, usesIndex: usesIndex) else { return .busy }
       search = locked
       found = request.upload == nil ? try search.previous(of: own, changed: file.statusTimeAtOpen, request) : nil
     } catch { throw .state(error) }
@@ -145,6 +146,15 @@ extension LockedRecord {
     if search.isCancelled { return .busy }
     if let found, found.phase == .delivered {
       return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
+    }
+    if request.replacesUnasked {
+      let resumed = request.upload ?? found?.id
+      let other: UploadRecord?
+      do throws(StateError) {
+        other = try search.upload(sharingURLOf: own) { $0.id != resumed && $0.reservesURL(against: own) }
+      } catch { throw .state(error) }
+      if search.isCancelled { return .busy }
+      if let other { throw .objectRecorded(upload: other.id) }
     }
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return .open(try begin(own, request, search)) }

@@ -131,6 +131,23 @@ final class RecordSearch {
     return try unfinished(needing: delivered, amongUnreadable: index?.ids([.unreadable]) ?? [])
   }
 
+  /// An upload to the same URL of an object that is looked for; nil if there is none. It counts unless ``isCancelled``.
+  func upload(
+    sharingURLOf own: UploadRecord, where isWanted: (UploadRecord) -> Bool
+  ) throws(StateError) -> UploadRecord? {
+    guard own.destination.isObject else { return nil }
+    if let ids = index?.ids([own.objectKey]) {
+      for id in ids { if let record = try directory.current(id), isWanted(record) { return record } }
+      return nil
+    }
+    var found: UploadRecord?
+    let check = CancellationCheck(directory.cancellation)
+    defer { isCancelled = check.isCancelled }
+    func consider(_ record: UploadRecord, _: RecordName) { if isWanted(record) { found = record } }
+    try directory.visit(.all, isOver: { found != nil || check.isOver() }, consider)
+    return found
+  }
+
   /// Records that could not be read earlier. One that can never be read keeps no file, because nobody knows of which one it is.
   private func unfinished(
     needing delivered: UploadRecord, amongUnreadable ids: [String]
@@ -238,7 +255,8 @@ extension UploadRecord {
         path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID,
         sidecar: request.sidecar),
       to: RecordedDestination(
-        endpoint: request.endpoint, event: request.event, uploadedAs: request.uploadedAs))
+        endpoint: request.endpoint, isObject: request.destination.isObject, event: request.event,
+        uploadedAs: request.uploadedAs))
     note = request.note
     context = request.context
   }
@@ -299,6 +317,15 @@ package final class UploadFinder {
       case .delivered: break
       }
       return true
+    } catch { return UploadFinder.needsNoRecord(error) }
+  }
+
+  /// Whether nothing of a file is left to send, because it was delivered or cannot be sent.
+  package func needsNothing(_ request: UploadRequest) -> Bool {
+    do throws(UploadError) {
+      let (file, identity) = try UploadFinder.open(request)
+      if case .delivered = try RecordSearch.find(for: file, identity, of: request, in: directory) { return true }
+      return false
     } catch { return UploadFinder.needsNoRecord(error) }
   }
 

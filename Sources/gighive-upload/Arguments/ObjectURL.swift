@@ -24,7 +24,7 @@ struct ObjectURL {
     self =
       switch given.option {
       case .s3: try ObjectURL(s3: given, options)
-      case .putURLFile, .uploadURLFile: try ObjectURL(in: given, allowsShared: allowsShared)
+      case .putURLFile, .uploadURLFile: try ObjectURL(in: given, options, allowsShared: allowsShared)
       default: try ObjectURL(given, options)
       }
   }
@@ -40,13 +40,14 @@ struct ObjectURL {
   }
 
   /// - Parameter file: read now, because it may be another one for the next upload.
-  private init(in file: GivenOption, allowsShared: Bool) throws(UsageError) {
+  private init(in file: GivenOption, _ options: [GivenOption], allowsShared: Bool) throws(UsageError) {
     let line = try SecretFile(file).firstLine(allowsShared: allowsShared)
     let isUpload = file.option == .uploadURLFile
     given = GivenOption(
       option: isUpload ? .uploadURL : .putURL, argument: LocalPath(bytes: line), place: file.place)
     (kind, label, mayReplace) = (
-      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text), false
+      isUpload ? .upload(isSecret: true) : .signed, file.label + ": " + PrintableText.line(file.argument.text),
+      ObjectURL.mayReplace(options)
     )
     try check()
   }
@@ -137,8 +138,8 @@ struct ObjectURL {
     let target = try target(for: values)
     if case .upload(let isSecret) = kind { return .tusUpload(target, isSecret: isSecret) }
     if given.option == .webDAV { return .webDAV(target, mayReplace: mayReplace) }
-    if case .signed = kind { return .put(target, isSigned: true) }
-    return .put(target, isSigned: false)
+    let isSigned = if case .signed = kind { true } else { false }
+    return .put(target, isSigned: isSigned, mayReplace: mayReplace)
   }
 
   /// Where some file would go.

@@ -68,7 +68,7 @@ enum Option: Int32, CaseIterable {
     case .overwrite:
       .init(
         "overwrite", .none, .destination, .sending, [.ordinary, .bound],
-        "replace an object that has this name already (S3, WebDAV)")
+        "replace an object that has this name already (S3, WebDAV, PUT)")
     case .webDAV:
       .init(
         "webdav", .text("URL"), .destination, [.sending, .clean, .doctor],

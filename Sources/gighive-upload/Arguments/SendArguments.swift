@@ -68,9 +68,9 @@ struct SendArguments {
     }
     if let given = putOptions.first { try take(object: given) }
     for given in options where given.place == nil && [.s3Endpoint, .s3Region, .overwrite].contains(given.option) {
-      let mayBeDAV = given.option == .overwrite
-      if putOptions.first?.option == .s3 || mayBeDAV && putOptions.first?.option == .webDAV { continue }
-      throw UsageError(given.label + (mayBeDAV ? " needs --s3 or --webdav." : " needs --s3."))
+      let replaces = given.option == .overwrite
+      if putOptions.first?.option == .s3 || replaces && object.map({ !$0.isUpload }) ?? false { continue }
+      throw UsageError(given.label + (replaces ? " needs --s3, --webdav or --put-url." : " needs --s3."))
     }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus

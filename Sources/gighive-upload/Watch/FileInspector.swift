@@ -86,7 +86,7 @@ final class FileInspector {
     case .file(let found) where found.size == 0: return true
     case .file:
       // Without a description, perhaps because its sidecar cannot be read now.
-      return begins && request(path, below: root).map { finder.begin($0) } ?? false
+      return request(path, below: root).map { begins ? finder.begin($0) : finder.needsNothing($0) } ?? false
     }
   }
 

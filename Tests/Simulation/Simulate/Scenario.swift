@@ -270,7 +270,7 @@ extension UploadError {
       case .changed: WORLD_CHANGED
       case .file: WORLD_FILE
       case .state: WORLD_STATE
-      case .conflict, .objectExists, .objectReplaced: WORLD_CONFLICT
+      case .conflict, .objectExists, .objectRecorded, .objectReplaced: WORLD_CONFLICT
       case .outOfResources: WORLD_RESOURCES
       case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond), .tus(.startsOver), .tus(.lengthTruncated):

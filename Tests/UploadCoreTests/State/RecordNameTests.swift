@@ -144,6 +144,58 @@ struct RecordMatchTests {
     }
   }
 
+  /// An upload to the URL of an object, of content that its size names.
+  private func object(
+    _ size: Int64, _ phase: UploadRecord.Phase = .pending, path: LocalPath = "/r/a.wav", at url: String = "http://s3/a",
+    isObject: Bool = true, deliveredAt: Int64? = nil
+  ) -> UploadRecord {
+    var record = UploadRecord.sample(
+      identity(size: size), id: "0000000" + String(size), path: path, endpoint: url, isObject: isObject)
+    record.state = .sample(phase)
+    record.delivery?.deliveredAt = deliveredAt
+    return record
+  }
+
+  @Test func aURLIsReservedByAnotherRecordingThatHasItOrGetsIt() {
+    let own = object(1)
+    func isReserved(by other: UploadRecord) -> Bool {
+      let isReserved = other.reservesURL(against: own)
+      if isReserved { #expect(other.indexKeys.contains(own.objectKey)) }
+      return isReserved
+    }
+    #expect(isReserved(by: object(2, .delivered)) && isReserved(by: object(2, .delivered, path: "/r/b.wav")))
+    #expect(isReserved(by: object(2, .pending, path: "/r/b.wav")) && isReserved(by: object(2, .uploaded, path: "/b")))
+    // It is asked again before it is tried again.
+    #expect(!isReserved(by: object(2, .failed, path: "/r/b.wav")))
+    // The file has been changed, or sent before.
+    #expect(!isReserved(by: object(2)) && !isReserved(by: object(1, .delivered, path: "/r/b.wav")))
+    #expect(!isReserved(by: object(2, .delivered, at: "http://s3/b")))
+    #expect(!isReserved(by: object(2, .delivered, isObject: false)))
+    var deleted = object(2, .delivered)
+    deleted.delivery?.deletion = .requested
+    #expect(isReserved(by: deleted))
+    deleted.delivery?.deletion = .done
+    #expect(!isReserved(by: deleted))
+  }
+
+  @Test func aLaterUploadToItsURLMayHaveReplacedARecording() {
+    let delivered = object(1, .delivered, deliveredAt: 5)
+    #expect(object(2, .delivered, deliveredAt: 5).mayHaveReplaced(delivered))
+    #expect(
+      object(2, .delivered).mayHaveReplaced(delivered) && object(2, .delivered).mayHaveReplaced(object(1, .delivered)))
+    #expect(!object(2, .delivered, deliveredAt: 4).mayHaveReplaced(delivered))
+    // The server refuses it, or it was to replace what is there.
+    #expect(!object(2).mayHaveReplaced(delivered))
+    #expect(
+      !delivered.mayHaveReplaced(delivered) && !object(2, .delivered, at: "http://s3/b").mayHaveReplaced(delivered))
+    var same = object(1, .delivered, path: "/r/b.wav", deliveredAt: 6).renamed("0000000b")
+    #expect(!same.mayHaveReplaced(delivered))
+    same.file.identity = identity(size: 1, seconds: 9)
+    #expect(same.mayHaveReplaced(delivered))
+    // Its own record, read again, when the file has been changed.
+    #expect(!same.renamed(delivered.id).mayHaveReplaced(delivered))
+  }
+
   /// Whether an upload to another server may need the file of a delivered one.
   private func isNeeded(_ change: (inout UploadRecord) -> Void = { _ in }) -> Bool {
     let delivered = record { $0.state = .sample(.delivered) }

@@ -148,7 +148,8 @@ struct UploadRecordTests {
     var uploaded = plain
     uploaded.state = .sample(.uploaded)
     let onFAT = UploadRecord.sample(identity(inode: 0, hasLocalTimes: true))
-    for record in [plain, uploaded, full, delivered, onFAT] { #expect(try decode(encoded(record)) == record) }
+    let object = UploadRecord.sample(endpoint: "https://s3/b/set.wav", isObject: true)
+    for record in [plain, uploaded, full, delivered, onFAT, object] { #expect(try decode(encoded(record)) == record) }
   }
 
   /// Records of earlier versions do not have them, and false values are not written.

@@ -14,10 +14,11 @@ extension UploadRecord {
   /// A new record.
   static func sample(
     _ file: FileIdentity = identity(), id: String = "5e1f0a77", path: LocalPath = "/srv/set.wav",
-    endpoint: String = "https://hive/", event: String = ""
+    endpoint: String = "https://hive/", isObject: Bool = false, event: String = ""
   ) -> UploadRecord {
     UploadRecord(
-      id: id, RecordedFile(path: path, identity: file), to: RecordedDestination(endpoint: endpoint, event: event))
+      id: id, RecordedFile(path: path, identity: file),
+      to: RecordedDestination(endpoint: endpoint, isObject: isObject, event: event))
   }
 }
 

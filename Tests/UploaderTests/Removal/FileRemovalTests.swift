@@ -160,6 +160,29 @@ struct FileRemovalTests {
     #expect(bench.remove() == .success(nil))
   }
 
+  @Test(arguments: [true, false])
+  func anotherRecordingThatGotItsURLKeepsIt(hasIndex: Bool) throws {
+    let bench = try Bench()
+    let url = "https://store/gig.mp4"
+    bench.record = UploadRecord(
+      id: bench.record.id, bench.record.file, to: RecordedDestination(endpoint: url, isObject: true))
+    bench.record.state = .delivered(RecordedDelivery())
+    try bench.state.open().write(bench.record)
+    let file = bench.directory.file("other.mp4", bytes("another recording"))
+    let destination = Destination.put(try TargetURI(url), isSigned: false, mayReplace: true)
+    let other = try bench.state.openRecord(file, to: destination)
+    try other.noteDelivery(size: 17)
+    if !hasIndex {
+      unlink(bench.state.path + "/index")
+      mkdir(bench.state.path + "/index", 0o700)
+    }
+    let reason = KeptReason.replaced(upload: other.record.id)
+    #expect(bench.remove() == .failure(reason) && reason.endsRemoval)
+    #expect(bench.names == ["gig.mp4", "other.mp4"])
+    try other.remove()
+    #expect(bench.remove() == .success(nil))
+  }
+
   @Test func aProcessThatLooksForARecordKeepsItForTheMoment() throws {
     let bench = try Bench()
     let search = try RecordSearch.locked(bench.state.open(), usesIndex: false)

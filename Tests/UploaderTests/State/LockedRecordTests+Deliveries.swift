@@ -15,6 +15,30 @@ extension LockedRecordTests {
     #expect(throws: DeliveredBefore(PreviousDelivery(previous, .incomparable))) { try open("renamed.wav") }
   }
 
+  @Test(arguments: [true, false])
+  func aPUTReplacesNoOtherRecordingUnasked(hasIndex: Bool) throws {
+    let (first, second) = (bench.directory.file("a.wav", [1]), bench.directory.file("b.wav", [1, 2]))
+    let url = try TargetURI("https://store/latest?sig=1")
+    let put = Destination.put(url, isSigned: true)
+    let begun = try bench.openRecord(first, to: put)
+    if !hasIndex {
+      unlink(bench.path + "/index")
+      mkdir(bench.path + "/index", 0o700)
+    }
+    // Under way, and delivered.
+    for deliver in [{ () throws in }, { try begun.noteDelivery(size: 1) }] {
+      try deliver()
+      #expect(throws: UploadError.objectRecorded(upload: begun.record.id)) { try bench.openRecord(second, to: put) }
+    }
+    let kept = try bench.openRecord(second, to: .put(url, isSigned: true, mayReplace: true))
+    #expect(kept.record.phase == .pending && kept.record.id != begun.record.id)
+    // One that began before the other was delivered is not resumed either.
+    #expect(throws: UploadError.objectRecorded(upload: begun.record.id)) { try bench.openRecord(second, to: put) }
+    #expect(throws: Never.self) {
+      try bench.openRecord(second, to: .put(TargetURI("https://store/b"), isSigned: false))
+    }
+  }
+
   @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
     let previous = try leave {
       $0.state = .delivered(RecordedDelivery())

@@ -86,7 +86,8 @@ enum EveryError {
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .redirected(status: 303, location: "/there"),
       .redirected(status: 302, location: ""), .refused(status: 403, message: ""),
-      .objectExists(status: 412), .objectReplaced, .serverDirectoryMissing(status: 409),
+      .objectExists(status: 412), .objectRecorded(upload: "5e1f0a77"), .objectReplaced,
+      .serverDirectoryMissing(status: 409),
       .signatureRefused(status: 403, message: "AccessDenied: Request has expired"),
       .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
@@ -153,6 +154,7 @@ enum EveryError {
     case .addressExcluded: "addressExcluded"
     case .proxyRefused: "proxyRefused"
     case .objectExists: "objectExists"
+    case .objectRecorded: "objectRecorded"
     case .objectReplaced: "objectReplaced"
     case .serverDirectoryMissing: "serverDirectoryMissing"
     case .signatureRefused: "signatureRefused"
@@ -174,5 +176,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 44
+  static let caseCount = 45
 }

@@ -71,10 +71,16 @@ extension StateBench {
   func openRecord(
     _ path: LocalPath, endpoint: String, in state: StateDirectory? = nil
   ) throws -> LockedRecord {
+    try openRecord(path, to: .tus(try TargetURI(endpoint)), in: state)
+  }
+
+  func openRecord(
+    _ path: LocalPath, to destination: Destination, in state: StateDirectory? = nil
+  ) throws -> LockedRecord {
     let state = try state ?? open()
     // A child process of another test holds this process's locks until it has executed its program.
     for _ in 0..<1000 {
-      if let kept = try openRecordOnce(path, endpoint: endpoint, in: state) { return kept }
+      if let kept = try openRecordOnce(path, to: destination, in: state) { return kept }
       usleep(5000)
     }
     return try #require(nil, "the directory stays locked")
@@ -82,10 +88,10 @@ extension StateBench {
 
   /// - Returns: nil if the directory is locked, or after a cancellation.
   func openRecordOnce(
-    _ path: LocalPath, endpoint: String = "https://hive/", in state: StateDirectory
+    _ path: LocalPath, to destination: Destination? = nil, in state: StateDirectory
   ) throws -> LockedRecord? {
     let file = try SourceFile.open(path, limit: .max)
-    let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
+    let request = UploadRequest(file: path, destination: try destination ?? .tus(TargetURI("https://hive/")))
     return try LockedRecord.open(for: file, try file.identity(), of: request, in: state).locked()
   }
 }
