@@ -52,6 +52,7 @@ def test_a_file_that_has_just_changed_is_left_for_the_next_run(once, stub, tmp_p
     write(tmp_path / "rec" / "a.mp4")
     result = once("--settle", "1h", "--verbose").check()
     assert stub.requests == [] and "a.mp4: left out, because it is empty, or not finished yet." in result.err, result
+    assert "rec: 1 file is not finished yet, and left." in result.out
 
 
 def test_a_file_that_is_being_written_is_left_for_the_next_run(once, stub, tmp_path):
@@ -115,9 +116,9 @@ def test_too_little_space_is_reported(once, tmp_path):
 
 def test_a_dry_run_says_what_it_would_send(once, stub, tmp_path):
     write(tmp_path / "rec" / "a.mp4")
-    assert once("--dry-run", "--settle", "1h").check().out == ""
-    result = wait_until(lambda: once("--dry-run", *SOON).check().out, what="a finished file")
-    assert "a.mp4: would be sent" in result and stub.requests == []
+    assert once("--dry-run", "--settle", "1h").check().out.endswith("rec: 1 file is not finished yet, and left.\n")
+    wait_until(lambda: "a.mp4: would be sent" in once("--dry-run", *SOON).check().out, what="a finished file")
+    assert stub.requests == []
 
 
 def test_a_recording_of_two_sections_is_not_removed_before_both_have_it(program, hive, tmp_path):

@@ -253,6 +253,7 @@ package struct UploadMachine {
       hasUnreportedFallback = false
       return .reportFallback(to: .tus)
     }
+    // What a new upload's record knows of an earlier one is forgotten, so its creation is saved first.
     if !task.hasPending, task.hasUpload, !cookies.haveSameNames(as: savedCookies) {
       savedCookies = cookies
       return .save(.cookies(cookies))

@@ -22,6 +22,7 @@ class UploadTask {
   /// Whether parts are sent in order, as one upload.
   var sendsInOrder: Bool { false }
 
+  /// ``UploadMachine/awaitsRecording``
   var awaitsRecording: Bool { false }
 
   /// Whether a request is in flight whose response counts, after one that was answered.

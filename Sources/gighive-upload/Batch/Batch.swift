@@ -11,6 +11,8 @@ final class Batch {
   private let sidecars = SidecarSearch()
   private var position = 0
   private var walk: DirectoryWalk?
+  /// The files in it that were left for a later run.
+  private var unsettledCount = 0
   /// Files that have not ended. Their requests have been numbered in order.
   private var open: [(request: Int, report: Int, file: BatchFile)] = []
   private var requestCount = 0
@@ -153,6 +155,7 @@ final class Batch {
         guard let settle = arguments.settleMilliseconds else { return file }
         guard let seen = SettledFile.sighting(of: path, below: walk.root, for: settle) else {
           leaveOut(path, "it is empty, or not finished yet")
+          if shim_file_status(at: path).map({ $0.size > 0 }) ?? false { unsettledCount += 1 }
           continue
         }
         (file.needsRecord, file.judged) = (true, seen)
@@ -161,6 +164,11 @@ final class Batch {
       }
     }
     self.walk = nil
+    if unsettledCount > 0 {
+      let files = unsettledCount == 1 ? "1 file is" : String(unsettledCount) + " files are"
+      report.say(PrintableText.line(walk.root.text) + ": " + files + " not finished yet, and left.")
+      unsettledCount = 0
+    }
     if walk.itemCount == 0, arguments.settleMilliseconds == nil {
       report.say(PrintableText.line(walk.root.text) + " " + noMatch)
     }
