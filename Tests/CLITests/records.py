@@ -71,7 +71,7 @@ def records(program) -> list[Record]:
     if not program.state.exists():
         return []
     names = sorted(path.name for path in program.state.iterdir())
-    known = r"index|removals|form-limits|ballast\.[0-7]|watch(-[0-9a-f]{16}\.start)?|(directory|spare|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|spare|remove)|spares"
+    known = r"index|removals|form-limits|ballast\.[0-7]|watch(-[0-9a-f]{16}\.start)?|(directory|spare|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|spare|remove|replaced)|spares"
     assert [name for name in names if not re.fullmatch(known, name)] == []
     try:
         found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]

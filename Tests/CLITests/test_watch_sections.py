@@ -87,11 +87,18 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
     assert times_sent(stub) == 2 and not log.count("another process")
 
 
+def watched(state):
+    """Leaves what a watcher leaves in its state directory."""
+    (state / "watch").mkdir(mode=0o700, parents=True)
+    (state / "watch/lock").touch(0o600)
+
+
 def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path, other_path):
     """Also if no watcher has seen it yet."""
     stub, other = hive(), hive()
     first, second = write(tmp_path / "rec" / "sub" / "a.wav"), write(tmp_path / "rec" / "sub" / "b.wav")
     config = configure(tmp_path, stub, section(other_path, server=other.url, user="uploader", label="x"))
+    watched(program.state)
     assert program.send(stub, second).code == 0
     result = program.send(stub, first, "--after", "remove", "--config", config).check()
     assert "a.wav was kept: its upload " in result.err and f" to {other.url}" in result.err
@@ -109,17 +116,20 @@ def test_sections_are_asked_with_the_state_directory_of_the_command_line(hive, p
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "a.wav")
     config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x"))
+    watched(tmp_path / "venue")
     result = program.send(stub, file, "--after", "remove", "--config", config, "--state-dir", tmp_path / "venue").check()
     assert "a.wav was kept: its upload " in result.err and file.exists(), result
     assert other.url in program.run("list", "--json", "--state-dir", tmp_path / "venue").out and not records(program)
 
 
-def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_records_say_so(hive, program, watch, tmp_path):
-    """This process neither begins an upload where no watcher would finish it, nor among the records of others."""
+@pytest.mark.parametrize("named", [True, False])
+def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_records_say_so(hive, program, watch, tmp_path, named):
+    """This process neither begins an upload where no watcher would finish it, nor among the records of others. The service may have another
+    directory although nothing names it."""
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "a.wav")
-    config = configure(
-        tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x", state_dir=tmp_path / "venue"))
+    places = {"state_dir": tmp_path / "venue"} if named else {}
+    config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x", **places))
     result = program.send(stub, file, "--after", "remove", "--config", config).check()
     assert "a.wav was kept: another section of the configuration cannot tell now whether it needs it." in result.err, result
     assert len(records(program)) == 1 and "no uploads" in program.run("list", "--state-dir", tmp_path / "venue").out

@@ -61,7 +61,8 @@ class NextcloudStub(Stub):
         self.padding = 0
         """How much longer each file makes a list, in bytes."""
         self.before = lambda request: None
-        self.joining = threading.Lock()
+        self.joining: dict[str, threading.Lock] = {}  # by upload
+        self.storing = threading.Lock()
         super().__init__(_Handler)
         self.root = base + ("/public.php/dav/" if link else "/remote.php/dav/")
         self.user = TOKEN if link else USER
@@ -338,12 +339,14 @@ class _Handler(Handler):
 
     def _move_uploads(self, name):
         stub = self.stub
-        if not stub.joining.acquire(blocking=False):
+        lock = stub.joining.setdefault(name, threading.Lock())
+        if not lock.acquire(blocking=False):
             raise Refusal(423, r"OCA\DAV\Connector\Sabre\Exception\FileLocked", "it is locked")
         try:
-            return self._join(name)
+            with stub.storing:
+                return self._join(name)
         finally:
-            stub.joining.release()
+            lock.release()
 
     def _join(self, name):
         stub = self.stub

@@ -31,8 +31,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   // Who else needs the file
   /// An unfinished upload of the same file, created at this time (seconds since 1970). `isRenamed`: under another name.
   case needed(upload: String, destination: String, since: Int64, isRenamed: Bool)
-  /// This later delivery of another recording has its URL on the server.
-  case replaced(upload: String)
+  /// A later upload of another recording has its URL on the server, or may have.
+  case replaced
   /// The watcher cannot tell now whether another of its sections needs it.
   case perhapsNeeded
 

@@ -48,6 +48,8 @@ package struct UploadRecord: Equatable, Sendable {
     // A resumed upload does not read it again.
     record.file.sidecar = own.file.sidecar ?? file.sidecar
     record.destination.uploadedAs = own.destination.uploadedAs
+    // A signed URL that has expired is followed by another one.
+    if own.destination.isObject, !hasPartOnServer, unfinished?.parts == nil { record.destination = own.destination }
     record.note = own.note
     if !own.context.isEmpty { record.context = own.context }
     record.unfinished?.renew(
@@ -374,10 +376,14 @@ extension UploadRecord {
     return (own, theirs)
   }
 
-  /// Whether this upload of other content goes, or went, to the URL that `other` gets, so that one object replaces the other.
+  /// Whether this is another recording that goes, or went, to the URL that `other` gets, so that one object replaces the other. The
+  /// same size, time and edges prove nothing of another file: a recorder's tracks can agree in them.
   package func sharesURL(with other: UploadRecord) -> Bool {
-    destination.isObject && other.destination.isObject && destination.endpoint == other.destination.endpoint
-      && other.file.identity.change(since: file.identity) != nil
+    guard destination.isObject, other.destination.isObject, destination.endpoint == other.destination.endpoint else {
+      return false
+    }
+    let isSameFile = file.path == other.file.path || file.identity.isSameFile(as: other.file.identity)
+    return id != other.id && !(isSameFile && other.file.identity.change(since: file.identity) == nil)
   }
 
   /// Whether `own`, an upload that asks nobody before it replaces an object, must not begin as long as this one has its URL. One that has
@@ -388,12 +394,6 @@ extension UploadRecord {
     case .delivered(let delivery): return delivery.deletion != .done
     case .unfinished(let upload): return upload.failure == nil && file.path != own.file.path
     }
-  }
-
-  /// Whether this delivery may have replaced an earlier one on the server.
-  package func mayHaveReplaced(_ earlier: UploadRecord) -> Bool {
-    guard let delivery, id != earlier.id, sharesURL(with: earlier) else { return false }
-    return delivery.deliveredAt ?? .max >= earlier.delivery?.deliveredAt ?? 0
   }
 
   /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The

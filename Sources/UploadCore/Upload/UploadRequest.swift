@@ -219,7 +219,7 @@ public struct UploadRequest: Sendable {
   }
 
   /// Whether it may replace another object.
-  var mayReplace: Bool {
+  package var mayReplace: Bool {
     switch destination {
     case .s3(let object): object.mayReplace
     case .webDAV(_, let mayReplace), .put(_, _, let mayReplace): mayReplace

@@ -25,7 +25,7 @@ package struct WorkerEvent: Equatable, Sendable {
     }
 
     /// Another process is working on the upload, or the server has locked it.
-    var isConflict: Bool { exitCode == ExitCode.conflict }
+    var isConflict: Bool { exitCode == ExitCode.conflict && again == .soon }
     /// The server answered that it does not want the recording.
     var isRefusal: Bool { status.map { $0 >= 400 && $0 < 500 && !RetryPolicy.isTransient(status: Int($0)) } ?? false }
     /// The server answered, and failed.

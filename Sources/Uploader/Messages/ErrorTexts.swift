@@ -296,8 +296,7 @@ extension KeptReason {
     case .needed(let upload, let destination, let since, let isRenamed):
       "its upload " + upload + " to " + PrintableText.withoutSecrets(destination) + ", begun "
         + DurationText.moment(since) + (isRenamed ? " under another name" : "") + ", is not finished."
-    case .replaced(let upload):
-      "the upload " + upload + " has put another recording in its place on the server."
+    case .replaced: "a later upload was to put another recording in its place on the server."
     case .perhapsNeeded: "another section of the configuration cannot tell now whether it needs it."
     case .changed: "it has changed since its delivery, or is a different file."
     case .statusChanged: "its status has changed meanwhile, so it must first be compared with what was sent."

@@ -164,14 +164,11 @@ struct FileRemoval {
   private func checkOtherUploads() throws(KeptReason) {
     let search = try whenUnlocked { () throws(StateError) in try RecordSearch.locked(directory, usesIndex: true) }
     guard let search else { throw .state(.locked(directory.path)) }
-    let (needing, replacing): (UploadRecord?, UploadRecord?)
-    do throws(StateError) {
-      needing = try search.unfinished(needing: record)
-      replacing = try search.upload(sharingURLOf: record) { $0.mayHaveReplaced(record) }
-    } catch { throw .state(error) }
+    let other: UploadRecord?
+    do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
-    if let needing { throw KeptReason(neededBy: needing, record) }
-    if let replacing { throw .replaced(upload: replacing.id) }
+    if let other { throw KeptReason(neededBy: other, record) }
+    if directory.isReplaced(record.id) { throw .replaced }
   }
 
   /// Opens the target directory. It must exist, because an empty mount point is no place for recordings.

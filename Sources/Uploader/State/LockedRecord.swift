@@ -137,7 +137,7 @@ extension LockedRecord {
     let search: RecordSearch
     let found: UploadRecord?
     do throws(StateError) {
-      let usesIndex = request.upload == nil || request.replacesUnasked
+      let usesIndex = request.upload == nil || request.destination.isObject
       guard let locked = try RecordSearch.locked(directory, usesIndex: usesIndex) else { return .busy }
       search = locked
       found = request.upload == nil ? try search.previous(of: own, changed: file.statusTimeAtOpen, request) : nil
@@ -147,15 +147,13 @@ extension LockedRecord {
     if let found, found.phase == .delivered {
       return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
-    if request.replacesUnasked {
-      let resumed = request.upload ?? found?.id
-      let other: UploadRecord?
-      do throws(StateError) {
-        other = try search.upload(sharingURLOf: own) { $0.id != resumed && $0.reservesURL(against: own) }
-      } catch { throw .state(error) }
-      if search.isCancelled { return .busy }
-      if let other { throw .objectRecorded(upload: other.id) }
-    }
+    let other: UploadRecord?
+    do throws(StateError) {
+      other = request.replacesUnasked ? try search.reservation(against: own, resumed: request.upload ?? found?.id) : nil
+      if request.mayReplace { try search.noteReplacing(by: own) }
+    } catch { throw .state(error) }
+    if search.isCancelled { return .busy }
+    if let other { throw .objectRecorded(upload: other.id) }
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return .open(try begin(own, request, search)) }
     let lock = try lock(id, in: directory)
@@ -318,6 +316,7 @@ extension LockedRecord {
     _ receipt: Receipt, _ sent: SentFile, at path: LocalPath, _ statusTime: StatusTime?, isAgain: Bool
   ) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
+    if record.destination.isObject { noteReplaced() }
     try update {
       $0.file.path = path.absolute ?? path
       var delivery = RecordedDelivery(of: $0)
@@ -337,6 +336,17 @@ extension LockedRecord {
     }
     if isAgain { removeEarlierDeliveries() }
     directory.tidy(delivered: record.id)
+  }
+
+  /// This recording has the URL now, and no other one that the records name.
+  private func noteReplaced() {
+    let own = record
+    for id in candidates(own.objectKey, { $0.sharesURL(with: own) }) where !directory.isReplaced(id) {
+      guard let other = try? directory.current(id), other.phase == .delivered, other.sharesURL(with: own) else {
+        continue
+      }
+      try? directory.markReplaced(id)
+    }
   }
 
   /// The file was found to have the content that was delivered.

@@ -44,7 +44,7 @@ extension StateDirectory {
       removeLock(id)
       return .ended(deletes ? .done : .isDelivered)
     }
-    if try isReplaced(record) {
+    if isReplaced(id) {
       removeLock(id)
       return .ended(.isReplaced)
     }
@@ -62,20 +62,6 @@ extension StateDirectory {
     case .unknown: removeLock(id)
     }
     return if case .ended(let ending) = answer { .ended(ending) } else { .failed }
-  }
-
-  /// Whether a later upload to the same URL may have replaced the recording. A WebDAV server knows it by its URL only.
-  private func isReplaced(_ record: UploadRecord) throws(StateError) -> Bool {
-    guard record.isForWebDAV else { return false }
-    var isReplaced = false
-    try walk(.all) { other in
-      guard other.id != record.id, other.destination.endpoint == record.destination.endpoint,
-        other.delivery?.deletion != .done
-      else { return }
-      let deliveredAt = other.delivery.map { $0.deliveredAt ?? .max } ?? .max
-      if deliveredAt >= record.delivery?.deliveredAt ?? 0 { isReplaced = true }
-    }
-    return isReplaced
   }
 
   /// The recording is deleted. Its record goes, too, unless its file may be found again and must not be sent again.

@@ -78,6 +78,16 @@ final class RecordSearch {
     return .unfinished(id: found.id)
   }
 
+  /// The same for the upload whose object one without a record would replace, so that nothing would be noted of it.
+  static func reservation(
+    for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
+  ) throws(UploadError) -> String? {
+    let search = reading(directory)
+    defer { withExtendedLifetime(search) {} }
+    let own = UploadRecord(id: "", of: request, for: file, identity)
+    do throws(StateError) { return try search.reservation(against: own)?.id } catch { throw .state(error) }
+  }
+
   /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one
   /// to another event. It counts unless ``isCancelled``.
   /// - Parameter changed: the status time of the file.
@@ -131,21 +141,36 @@ final class RecordSearch {
     return try unfinished(needing: delivered, amongUnreadable: index?.ids([.unreadable]) ?? [])
   }
 
-  /// An upload to the same URL of an object that is looked for; nil if there is none. It counts unless ``isCancelled``.
-  func upload(
-    sharingURLOf own: UploadRecord, where isWanted: (UploadRecord) -> Bool
-  ) throws(StateError) -> UploadRecord? {
-    guard own.destination.isObject else { return nil }
-    if let ids = index?.ids([own.objectKey]) {
-      for id in ids { if let record = try directory.current(id), isWanted(record) { return record } }
-      return nil
+  /// The uploads of other recordings to the same URL of an object, but those that may have been replaced. They count unless ``isCancelled``.
+  private func uploads(sharingURLOf own: UploadRecord) throws(StateError) -> [UploadRecord] {
+    guard own.destination.isObject else { return [] }
+    var found: [UploadRecord] = []
+    func consider(_ record: UploadRecord) {
+      if record.sharesURL(with: own), !directory.isReplaced(record.id) { found.append(record) }
     }
-    var found: UploadRecord?
+    if let ids = index?.ids([own.objectKey]), ids.count < Limits.indexCandidateCount {
+      for id in ids { if let record = try directory.current(id) { consider(record) } }
+      return found
+    }
     let check = CancellationCheck(directory.cancellation)
     defer { isCancelled = check.isCancelled }
-    func consider(_ record: UploadRecord, _: RecordName) { if isWanted(record) { found = record } }
-    try directory.visit(.all, isOver: { found != nil || check.isOver() }, consider)
+    try directory.visit(.all, isOver: check.isOver) { record, _ in consider(record) }
     return found
+  }
+
+  /// The upload whose object this one would replace, although no server asks and nobody wants it; nil if there is none. It counts unless
+  /// ``isCancelled``.
+  /// - Parameter resumed: the upload that is resumed.
+  func reservation(against own: UploadRecord, resumed: String? = nil) throws(StateError) -> UploadRecord? {
+    try uploads(sharingURLOf: own).first { $0.id != resumed && $0.reservesURL(against: own) }
+  }
+
+  /// Notes what this upload may replace on the server, before a byte of it is sent.
+  func noteReplacing(by own: UploadRecord) throws(StateError) {
+    for other in try uploads(sharingURLOf: own) where other.phase == .delivered {
+      try directory.markReplaced(other.id)
+      index?.drop([own.objectKey], ids: [other.id])
+    }
   }
 
   /// Records that could not be read earlier. One that can never be read keeps no file, because nobody knows of which one it is.

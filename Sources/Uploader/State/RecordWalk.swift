@@ -242,6 +242,22 @@ extension StateDirectory {
   private func removalMark(_ id: String) -> String { id + ".remove" }
 }
 
+/// What a later upload may have replaced on a server: an empty file `ID.replaced` beside the record of the delivery says so, also when
+/// that upload's record is gone. It needs no lock of the record, and no clock.
+extension StateDirectory {
+  /// The next write, of the later upload's record, also syncs this.
+  func markReplaced(_ id: String) throws(StateError) {
+    let path = file(id + ".replaced")
+    let descriptor = withBallast { shim_open_for_writing(path.cName, Int32(SHIM_OPEN_CREATE)) }
+    guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
+    _ = shim_close(descriptor)
+  }
+
+  func isReplaced(_ id: String) -> Bool { exists(id + ".replaced") }
+
+  func clearReplaced(_ id: String) { _ = shim_unlink(file(id + ".replaced").cName) }
+}
+
 extension Limits {
   /// Records sorted at a time when all are listed. Twice as many are held.
   static let orderedRecordCount = 8192

@@ -332,6 +332,7 @@ extension StateDirectory {
     }
     releaseSpace(id)
     clearRemovalDue(id)
+    clearReplaced(id)
     removeLock(id)
     _ = shim_sync_directory(self.path.cName)
     noteRemoval(of: names)

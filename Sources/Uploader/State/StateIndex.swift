@@ -122,7 +122,12 @@ extension StateDirectory {
         table.add(name)
       } catch { failure = error }
     }
-    func add(_ record: UploadRecord, _ name: RecordName) { add(record.indexKeys, name, IndexedDelivery(record)) }
+    func add(_ record: UploadRecord, _ name: RecordName) {
+      var keys = record.indexKeys
+      // Nobody looks for what was replaced, and there can be thousands with one URL.
+      if record.destination.isObject, isReplaced(record.id) { keys.removeAll { $0 == record.objectKey } }
+      add(keys, name, IndexedDelivery(record))
+    }
     let check = CancellationCheck(cancellation)
     do throws(StateError) {
       try visit(.all, isOver: check.isOver, unreadable: { add([.unreadable], $0, .none) }, add(_:_:))

@@ -544,6 +544,9 @@ final class UploadJob: Steppable {
       // If the same record cannot be read, it may say that the recording is delivered.
       guard case .state = finding, finding != error || request.isForGigHive else { throw finding }
     }
+    if let other = try reservation(of: file, identity) {
+      throw request.replacesUnasked ? .objectRecorded(upload: other) : error
+    }
     // The other process may be sending it.
     if case .state(.locked) = error, !request.isForGigHive { throw error }
     let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
@@ -555,13 +558,24 @@ final class UploadJob: Steppable {
   private func earlierDelivery(
     of file: SourceFile, _ identity: FileIdentity
   ) throws(UploadError) -> PreviousDelivery? {
+    guard request.upload == nil, let directory = readableDirectory() else { return nil }
+    let finding = try RecordSearch.find(for: file, identity, of: request, in: directory)
+    return if case .delivered(let previous) = finding { previous } else { nil }
+  }
+
+  /// The upload whose object this one would replace, so that nothing would be noted of it; nil if there is none.
+  private func reservation(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) -> String? {
+    guard request.replacesUnasked || request.mayReplace, let directory = readableDirectory() else { return nil }
+    return try RecordSearch.reservation(for: file, identity, of: request, in: directory)
+  }
+
+  private func readableDirectory() -> StateDirectory? {
     let warnings = shared.configuration.warnings
-    guard request.upload == nil, let path = shared.configuration.stateDirectory,
+    guard let path = shared.configuration.stateDirectory,
       let directory = try? StateDirectory(existing: path, warn: { warnings?($0) })
     else { return nil }
     directory.cancellation = shared.state.cancellation
-    let finding = try RecordSearch.find(for: file, identity, of: request, in: directory)
-    return if case .delivered(let previous) = finding { previous } else { nil }
+    return directory
   }
 
   // MARK: Comparing

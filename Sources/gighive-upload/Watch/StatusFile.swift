@@ -83,6 +83,9 @@ final class StatusFile {
 
   // MARK: Names
 
+  /// Whether a watcher has ever had this state directory.
+  static func isWatchers(_ stateDirectory: LocalPath) -> Bool { shim_file_status(at: lock(in: stateDirectory)) != nil }
+
   static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
 
   private static func lock(in stateDirectory: LocalPath) -> LocalPath {

@@ -48,7 +48,9 @@ final class WatchedSections {
   private func read() throws(UsageError) -> [(arguments: WatchArguments, inspector: FileInspector)] {
     var given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
     // As the watcher has it, whose command line may name it, too. It comes before what a section says.
-    if let givenState { given.append(GivenOption(option: .stateDir, argument: givenState)) }
+    if let givenState, StatusFile.isWatchers(givenState) {
+      given.append(GivenOption(option: .stateDir, argument: givenState))
+    }
     if try ConfiguredOptions.watchedDirectories(with: given).isEmpty { return [] }
     let groups = try WatchArguments.groups(given, Operands())
     let finder: UploadFinder
@@ -72,8 +74,8 @@ final class WatchedSections {
       if existing == nil { return false }
     }
     let path = (rest.isEmpty ? directory : directory.appendingName(rest)).appendingName(file.name.bytes)
-    // Whoever removes the file does not see what a record elsewhere says.
-    let begins = arguments.statePath == ownState?.absolute
+    // No watcher would finish it elsewhere, and whoever removes the file does not see what a record elsewhere says.
+    let begins = arguments.statePath == ownState?.absolute && StatusFile.isWatchers(arguments.statePath)
     return inspector.claim(path.bytes, below: directory, existing: existing, begins: begins)
   }
 }

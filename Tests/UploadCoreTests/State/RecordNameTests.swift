@@ -146,13 +146,13 @@ struct RecordMatchTests {
 
   /// An upload to the URL of an object, of content that its size names.
   private func object(
-    _ size: Int64, _ phase: UploadRecord.Phase = .pending, path: LocalPath = "/r/a.wav", at url: String = "http://s3/a",
-    isObject: Bool = true, deliveredAt: Int64? = nil
+    _ size: Int64, _ phase: UploadRecord.Phase = .pending, id: String? = nil, inode: UInt64 = 2,
+    path: LocalPath = "/r/a.wav", at url: String = "http://s3/a", isObject: Bool = true
   ) -> UploadRecord {
     var record = UploadRecord.sample(
-      identity(size: size), id: "0000000" + String(size), path: path, endpoint: url, isObject: isObject)
+      identity(inode: inode, size: size), id: id ?? "0000000" + String(size), path: path, endpoint: url,
+      isObject: isObject)
     record.state = .sample(phase)
-    record.delivery?.deliveredAt = deliveredAt
     return record
   }
 
@@ -168,7 +168,10 @@ struct RecordMatchTests {
     // It is asked again before it is tried again.
     #expect(!isReserved(by: object(2, .failed, path: "/r/b.wav")))
     // The file has been changed, or sent before.
-    #expect(!isReserved(by: object(2)) && !isReserved(by: object(1, .delivered, path: "/r/b.wav")))
+    #expect(!isReserved(by: object(2)) && !isReserved(by: object(1, .delivered, id: "0000000b")))
+    // A recorder's tracks agree in what is looked at.
+    let elsewhere = object(1, .delivered, id: "0000000b", path: "/r/b.wav")
+    #expect(!isReserved(by: elsewhere) && isReserved(by: object(1, .delivered, id: "0000000b", inode: 3, path: "/r/b")))
     #expect(!isReserved(by: object(2, .delivered, at: "http://s3/b")))
     #expect(!isReserved(by: object(2, .delivered, isObject: false)))
     var deleted = object(2, .delivered)
@@ -176,24 +179,6 @@ struct RecordMatchTests {
     #expect(isReserved(by: deleted))
     deleted.delivery?.deletion = .done
     #expect(!isReserved(by: deleted))
-  }
-
-  @Test func aLaterUploadToItsURLMayHaveReplacedARecording() {
-    let delivered = object(1, .delivered, deliveredAt: 5)
-    #expect(object(2, .delivered, deliveredAt: 5).mayHaveReplaced(delivered))
-    #expect(
-      object(2, .delivered).mayHaveReplaced(delivered) && object(2, .delivered).mayHaveReplaced(object(1, .delivered)))
-    #expect(!object(2, .delivered, deliveredAt: 4).mayHaveReplaced(delivered))
-    // The server refuses it, or it was to replace what is there.
-    #expect(!object(2).mayHaveReplaced(delivered))
-    #expect(
-      !delivered.mayHaveReplaced(delivered) && !object(2, .delivered, at: "http://s3/b").mayHaveReplaced(delivered))
-    var same = object(1, .delivered, path: "/r/b.wav", deliveredAt: 6).renamed("0000000b")
-    #expect(!same.mayHaveReplaced(delivered))
-    same.file.identity = identity(size: 1, seconds: 9)
-    #expect(same.mayHaveReplaced(delivered))
-    // Its own record, read again, when the file has been changed.
-    #expect(!same.renamed(delivered.id).mayHaveReplaced(delivered))
   }
 
   /// Whether an upload to another server may need the file of a delivered one.

@@ -14,8 +14,10 @@ extension WatchMachineTests {
     return station
   }
 
-  @Test func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn() {
-    let failure = WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400, again: .rarely)
+  /// The server refuses it, or something else has its name there.
+  @Test(arguments: [(ExitCode.refused, 400), (ExitCode.conflict, nil)] as [(Int32, Int64?)])
+  func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn(exitCode: Int32, status: Int64?) {
+    let failure = WorkerEvent.Failure("no.", exitCode: Int64(exitCode), .file, status: status, again: .rarely)
     var station = station(failure, of: ["/a.wav"], writing: ["/b.wav", "/c.wav"])
     station.run(until: 10 * minute)
     #expect(station.deliveries.count == 2 && station.count(.setAside) == 1)

@@ -32,11 +32,6 @@ extension LockedRecordTests {
     }
     let kept = try bench.openRecord(second, to: .put(url, isSigned: true, mayReplace: true))
     #expect(kept.record.phase == .pending && kept.record.id != begun.record.id)
-    // One that began before the other was delivered is not resumed either.
-    #expect(throws: UploadError.objectRecorded(upload: begun.record.id)) { try bench.openRecord(second, to: put) }
-    #expect(throws: Never.self) {
-      try bench.openRecord(second, to: .put(TargetURI("https://store/b"), isSigned: false))
-    }
   }
 
   @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
