@@ -55,7 +55,7 @@ def test_nothing_that_is_recorded_is_replaced_unasked(hive, put, tmp_path):
     files = [write(tmp_path / "rec" / str(size) / "a.wav", size) for size in (1000, 2000)]
     removing = ("--after", "remove", "--trust-server")
     result = put(stub, "-r", tmp_path / "rec", "--match", "*.wav", *removing, "-j", "2", url="/bucket/{name}")
-    assert result.code == 11 and "has delivered another recording to this URL, or will" in result.err, result
+    assert result.code == 11 and "went to this URL, or will, and nothing shows that it is this recording" in result.err, result
     (kept,) = [file for file in files if file.exists()]
     assert len(objects(stub)) == 1 and objects(stub)[0][1] != sha256(kept)
     result = put(stub, kept, *removing, url="/bucket/{name}")

@@ -61,7 +61,8 @@ package struct S3PartList: Equatable, Sendable {
     var parts: [Part] = []
     do throws(XMLError) {
       try S3Content.visit(content) { path, text in
-        isList = path[0] == "ListPartsResult"
+        // moto has another name for it.
+        isList = path[0] == "ListPartsResult" || path[0] == "ListPartsResponse"
         switch path.dropFirst().joined(separator: "/") {
         case "IsTruncated": isTruncated = text == "true"
         case "NextPartNumberMarker": marker = Int(text)

@@ -63,7 +63,9 @@ struct S3Parts: Sendable {
     switch answer.status {
     case 200: break
     case 404: return .nothing
-    case 403, 405, 501: return .hidden
+    // A 400 has its reason in the content, such as an expired token or another region, which no response to HEAD has. The next
+    // request is answered with it.
+    case 400, 403, 405, 501: return .hidden
     default: throw answer.objectRefusal
     }
     let length = answer.fields.contentLength

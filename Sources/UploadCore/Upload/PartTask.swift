@@ -54,6 +54,8 @@ final class PartTask: UploadTask {
   private var state: State
   private var sha256 = ""
 
+  override var sendsParts: Bool { true }
+
   init(_ part: LentPart) {
     self.part = part
     way = part.way

@@ -195,6 +195,8 @@ final class PartsTask: UploadTask {
   /// How much of the recording the server has in whole parts, in bytes.
   override var lastOffset: Int64 { parts.total(in: size) }
 
+  override var sendsParts: Bool { true }
+
   override var deliveredInParts: Int64? { lastOffset }
 
   override var doubtOfParts: StoredDoubt? { StoredDoubt.none }
@@ -709,7 +711,7 @@ final class PartsTask: UploadTask {
         return
       }
       // It may have been joined, and nobody can see it.
-      if isComplete { throw .mayBeStored(.uploadLost) }
+      if isComplete { throw answer.status == 400 ? answer.objectRefusal : .mayBeStored(.uploadLost) }
       try startOver()
     }
   }

@@ -34,6 +34,8 @@ final class PutTask: UploadTask {
   /// Of what an S3 server is to store, in lower-case hexadecimal digits.
   private var signedSHA256: String?
   private var hasPutAgain = false
+  /// Whether a request with all of it has had no response.
+  private var mayBeStored = false
 
   init(_ plan: UploadPlan) {
     target = plan.request.base
@@ -129,6 +131,8 @@ final class PutTask: UploadTask {
   /// - Parameter refusal: nil before the first PUT.
   private func receiveObject(_ answer: Answer, _ refusal: Answer?) throws(UploadError) {
     if s3?.learn(from: answer) ?? false { return }
+    // Every S3 server says more of an object. Another one has answered, such as a portal.
+    if s3 != nil, answer.isSuccess, answer.fields.first("ETag") == nil { throw .notFromServer(status: answer.status) }
     let refused = refusal?.status ?? 412
     switch answer.status {
     case 200: break
@@ -146,6 +150,8 @@ final class PutTask: UploadTask {
     // What was in the way is gone, or this URL is only for PUT.
     case 401, 403, 404, 405:
       state = .putting
+      // It may be this recording, and nobody can see it.
+      if mayBeStored, refused == 412, answer.status != 404 { throw .mayBeStored(.objectExists(status: 412)) }
       throw (s3 == nil ? nil : conflict(refused)) ?? refusal?.objectRefusal ?? answer.refusal
     default: throw answer.refusal
     }
@@ -224,6 +230,7 @@ final class PutTask: UploadTask {
   }
 
   override func interrupted(_ interruption: Interruption) -> RetrySafety {
+    if case .putting = state, interruption.sent == .whole { mayBeStored = s3 != nil }
     if case .verifying = state { state = .putting }
     return .allowed
   }

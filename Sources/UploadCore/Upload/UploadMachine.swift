@@ -365,8 +365,9 @@ package struct UploadMachine {
       task.note(progress, of: part)
       if progress.isEnd, case .awaitingLent = state { state = .deciding }
     case (.inFlight(let first, let second), .answered(let answer)):
+      let isBusy = task.sendsParts && (answer.status == 429 || answer.status == 503)
       latest = .answered(
-        answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
+        answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole && !isBusy)
       do throws(UploadError) {
         try receive(answer, to: first, second)
       } catch { recover(from: Interruption(error, by: answer)) }

@@ -22,6 +22,9 @@ class UploadTask {
   /// Whether parts are sent in order, as one upload.
   var sendsInOrder: Bool { false }
 
+  /// Whether a request has a part of the recording, so that a server that is busy costs no more than that.
+  var sendsParts: Bool { false }
+
   /// ``UploadMachine/awaitsRecording``
   var awaitsRecording: Bool { false }
 

@@ -156,7 +156,8 @@ extension UploadError {
       "the server refuses to replace what has this URL (" + String(status)
         + "), and nothing shows that it is this recording."
     case .objectRecorded(let upload):
-      "the upload " + upload + " has delivered another recording to this URL, or will. This one would replace it."
+      "the upload " + upload + " went to this URL, or will, and nothing shows that it is this recording. It would be"
+        + " replaced."
     case .objectReplaced: "what has this URL now is not what was delivered, so nothing was deleted."
     case .serverDirectoryMissing(let status):
       "the server refused (" + String(status) + "): it has no directory for this URL."

@@ -162,7 +162,9 @@ final class RecordSearch {
   /// ``isCancelled``.
   /// - Parameter resumed: the upload that is resumed.
   func reservation(against own: UploadRecord, resumed: String? = nil) throws(StateError) -> UploadRecord? {
-    try uploads(sharingURLOf: own).first { $0.id != resumed && $0.reservesURL(against: own) }
+    try uploads(sharingURLOf: own).first {
+      $0.id != resumed && $0.reservesURL(against: own) && ($0.phase == .delivered || $0.locateFile() != .gone)
+    }
   }
 
   /// Notes what this upload may replace on the server, before a byte of it is sent.

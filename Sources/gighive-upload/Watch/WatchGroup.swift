@@ -245,8 +245,8 @@ final class WatchGroup {
     writeSetAside(now)
     until = min(until, setAsideList.due ?? .max)
     if directories.isScanning { return now }
-    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.needsCheck
-    return min(until, isWaiting ? checkAt : scanAt)
+    // Nothing reports that a card was mounted over a watched directory.
+    return min(until, checkAt)
   }
 
   private func noteBlock() {

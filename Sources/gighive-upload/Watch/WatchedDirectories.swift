@@ -148,9 +148,6 @@ final class WatchedDirectories {
     return nil
   }
 
-  /// Whether one of them has to be checked from time to time, because nothing reports when it is there or gone.
-  var needsCheck: Bool { all.contains { !$0.isOpen || !$0.hasWatchedName } }
-
   // MARK: Which one
 
   /// The one in which something has changed; nil if it belongs to another group.

@@ -11,7 +11,7 @@ struct S3ContentTests {
       "<ListPartsResult xmlns='x'><Bucket>b</Bucket><IsTruncated>false</IsTruncated>\(part)</ListPartsResult>")
     #expect(found?.parts == [.init(number: 3, size: 5_242_880, etag: "\"e\"")] && found?.next == nil)
     let more = list(
-      "<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>3</NextPartNumberMarker></ListPartsResult>"
+      "<ListPartsResponse><IsTruncated>true</IsTruncated><NextPartNumberMarker>3</NextPartNumberMarker></ListPartsResponse>"
     )
     #expect(more?.parts == [] && more?.next == 3)
   }
