@@ -1,5 +1,6 @@
 """`watch` with several sections, some of which see the same files."""
 
+import fcntl
 import subprocess
 
 import pytest
@@ -88,9 +89,11 @@ def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, 
 
 
 def watched(state):
-    """Leaves what a watcher leaves in its state directory."""
+    """Locks a state directory as a watcher does. Whoever holds the file is the watcher."""
     (state / "watch").mkdir(mode=0o700, parents=True)
-    (state / "watch/lock").touch(0o600)
+    lock = (state / "watch/lock").open("w")
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    return lock
 
 
 def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hive, program, tmp_path, other_path):
@@ -98,7 +101,7 @@ def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hiv
     stub, other = hive(), hive()
     first, second = write(tmp_path / "rec" / "sub" / "a.wav"), write(tmp_path / "rec" / "sub" / "b.wav")
     config = configure(tmp_path, stub, section(other_path, server=other.url, user="uploader", label="x"))
-    watched(program.state)
+    watcher = watched(program.state)
     assert program.send(stub, second).code == 0
     result = program.send(stub, first, "--after", "remove", "--config", config).check()
     assert "a.wav was kept: its upload " in result.err and f" to {other.url}" in result.err
@@ -109,6 +112,7 @@ def test_a_recording_that_a_section_still_has_to_send_is_not_removed_by_hand(hiv
             assert program.run("resume", record.id, env=PASSWORD).code == 0
     assert program.send(stub, first, "--after", "remove", "--config", config).code == 0
     assert not first.exists() and times_sent(other) == 2
+    watcher.close()
 
 
 def test_sections_are_asked_with_the_state_directory_of_the_command_line(hive, program, tmp_path):
@@ -116,10 +120,11 @@ def test_sections_are_asked_with_the_state_directory_of_the_command_line(hive, p
     stub, other = hive(), hive()
     file = write(tmp_path / "rec" / "a.wav")
     config = configure(tmp_path, stub, section(tmp_path / "rec", server=other.url, user="uploader", label="x"))
-    watched(tmp_path / "venue")
+    watcher = watched(tmp_path / "venue")
     result = program.send(stub, file, "--after", "remove", "--config", config, "--state-dir", tmp_path / "venue").check()
     assert "a.wav was kept: its upload " in result.err and file.exists(), result
     assert other.url in program.run("list", "--json", "--state-dir", tmp_path / "venue").out and not records(program)
+    watcher.close()
 
 
 @pytest.mark.parametrize("named", [True, False])

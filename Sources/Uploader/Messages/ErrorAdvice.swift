@@ -75,7 +75,8 @@ extension UploadError {
     case .objectRecorded:
       reader.told(
         "Send it to another URL.",
-        "Give each recording a URL of its own, such as one that ends with {path}, or replace it with --overwrite.")
+        "Give each recording a URL of its own, such as one that ends with {path}, or replace it with --overwrite. If"
+          + " that upload is no longer wanted, drop its record with gighive-upload forget ID.")
     case .objectReplaced:
       reader.told("Delete it there.", "Delete it there, and drop the record with gighive-upload forget ID.")
     case .serverDirectoryMissing: "Create it there, or correct the URL."

@@ -168,7 +168,7 @@ struct FileRemoval {
     do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
     if let other { throw KeptReason(neededBy: other, record) }
-    if directory.isReplaced(record.id) { throw .replaced }
+    if directory.replacement(of: record.id) != .none { throw .replaced }
   }
 
   /// Opens the target directory. It must exist, because an empty mount point is no place for recordings.

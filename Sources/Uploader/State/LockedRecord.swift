@@ -149,8 +149,9 @@ extension LockedRecord {
     }
     let other: UploadRecord?
     do throws(StateError) {
-      other = request.replacesUnasked ? try search.reservation(against: own, resumed: request.upload ?? found?.id) : nil
-      if request.mayReplace { try search.noteReplacing(by: own) }
+      let resumed = request.upload ?? found?.id
+      other = request.replacesUnasked ? try search.reservation(against: own, resumed: resumed) : nil
+      if request.mayReplace { try search.noteReplacing(by: own, resumed: resumed) }
     } catch { throw .state(error) }
     if search.isCancelled { return .busy }
     if let other { throw .objectRecorded(upload: other.id) }
@@ -214,6 +215,7 @@ extension LockedRecord {
       previous.unfinished?.formerURL = temporary
       superseded = temporary
     }
+    if request.mayReplace { search.directory.clearReplaced(previous.id) }
     let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded
     let renewed = previous.renewed(by: own, changed: statusTime)
@@ -341,12 +343,15 @@ extension LockedRecord {
   /// This recording has the URL now, and no other one that the records name.
   private func noteReplaced() {
     let own = record
-    for id in candidates(own.objectKey, { $0.sharesURL(with: own) }) where !directory.isReplaced(id) {
+    var replaced: [String] = []
+    for id in candidates(own.objectKey, { $0.sharesURL(with: own) }) where directory.replacement(of: id) != .certain {
       guard let other = try? directory.current(id), other.phase == .delivered, other.sharesURL(with: own) else {
         continue
       }
-      try? directory.markReplaced(id)
+      try? directory.markReplaced(id, isCertain: true)
+      replaced.append(id)
     }
+    if !replaced.isEmpty { searchableIndex()?.drop([own.objectKey], ids: replaced) }
   }
 
   /// The file was found to have the content that was delivered.

@@ -44,7 +44,7 @@ extension StateDirectory {
       removeLock(id)
       return .ended(deletes ? .done : .isDelivered)
     }
-    if isReplaced(id) {
+    if replacement(of: id) != .none {
       removeLock(id)
       return .ended(.isReplaced)
     }

@@ -141,12 +141,12 @@ final class RecordSearch {
     return try unfinished(needing: delivered, amongUnreadable: index?.ids([.unreadable]) ?? [])
   }
 
-  /// The uploads of other recordings to the same URL of an object, but those that may have been replaced. They count unless ``isCancelled``.
+  /// The uploads of other recordings to the same URL of an object, but those that were replaced. They count unless ``isCancelled``.
   private func uploads(sharingURLOf own: UploadRecord) throws(StateError) -> [UploadRecord] {
     guard own.destination.isObject else { return [] }
     var found: [UploadRecord] = []
     func consider(_ record: UploadRecord) {
-      if record.sharesURL(with: own), !directory.isReplaced(record.id) { found.append(record) }
+      if record.sharesURL(with: own), directory.replacement(of: record.id) != .certain { found.append(record) }
     }
     if let ids = index?.ids([own.objectKey]), ids.count < Limits.indexCandidateCount {
       for id in ids { if let record = try directory.current(id) { consider(record) } }
@@ -168,10 +168,10 @@ final class RecordSearch {
   }
 
   /// Notes what this upload may replace on the server, before a byte of it is sent.
-  func noteReplacing(by own: UploadRecord) throws(StateError) {
-    for other in try uploads(sharingURLOf: own) where other.phase == .delivered {
-      try directory.markReplaced(other.id)
-      index?.drop([own.objectKey], ids: [other.id])
+  /// - Parameter resumed: the upload that is resumed.
+  func noteReplacing(by own: UploadRecord, resumed: String?) throws(StateError) {
+    for other in try uploads(sharingURLOf: own) where other.id != resumed {
+      try directory.markReplaced(other.id, isCertain: false)
     }
   }
 

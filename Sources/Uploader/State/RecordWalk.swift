@@ -242,19 +242,31 @@ extension StateDirectory {
   private func removalMark(_ id: String) -> String { id + ".remove" }
 }
 
-/// What a later upload may have replaced on a server: an empty file `ID.replaced` beside the record of the delivery says so, also when
-/// that upload's record is gone. It needs no lock of the record, and no clock.
+/// What another upload may have replaced on a server: a file `ID.replaced` beside the record says so, also when the record of that upload is
+/// gone. It needs no lock of the record, and no clock.
 extension StateDirectory {
-  /// The next write, of the later upload's record, also syncs this.
-  func markReplaced(_ id: String) throws(StateError) {
+  enum Replacement {
+    case none
+    /// The other upload has begun. The file is empty.
+    case possible
+    /// The other upload was delivered. The file has a byte.
+    case certain
+  }
+
+  func replacement(of id: String) -> Replacement {
+    shim_file_status(at: file(id + ".replaced")).map { $0.size > 0 ? .certain : .possible } ?? .none
+  }
+
+  /// The next write, of the other upload's record, also syncs this.
+  func markReplaced(_ id: String, isCertain: Bool) throws(StateError) {
     let path = file(id + ".replaced")
     let descriptor = withBallast { shim_open_for_writing(path.cName, Int32(SHIM_OPEN_CREATE)) }
     guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
+    if isCertain { _ = shim_set_length(descriptor, 1) }
     _ = shim_close(descriptor)
   }
 
-  func isReplaced(_ id: String) -> Bool { exists(id + ".replaced") }
-
+  /// Its record is removed, or it is sent again.
   func clearReplaced(_ id: String) { _ = shim_unlink(file(id + ".replaced").cName) }
 }
 

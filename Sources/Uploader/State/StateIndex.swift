@@ -125,7 +125,9 @@ extension StateDirectory {
     func add(_ record: UploadRecord, _ name: RecordName) {
       var keys = record.indexKeys
       // Nobody looks for what was replaced, and there can be thousands with one URL.
-      if record.destination.isObject, isReplaced(record.id) { keys.removeAll { $0 == record.objectKey } }
+      if record.destination.isObject, replacement(of: record.id) == .certain {
+        keys.removeAll { $0 == record.objectKey }
+      }
       add(keys, name, IndexedDelivery(record))
     }
     let check = CancellationCheck(cancellation)

@@ -78,7 +78,9 @@ struct ObjectURL {
     if isUpload { return }
     let scheme = text.utf8.prefix { $0 != ASCII.colon }.count + "://".utf8.count
     let host = text.utf8.dropFirst(scheme).prefix { $0 != ASCII.slash }
-    if host.isEmpty { throw UsageError(label + ": the URL has no host.") }
+    if host.isEmpty, text.utf8.dropFirst(scheme - 3).starts(with: "://".utf8) {
+      throw UsageError(label + ": the URL has no host.")
+    }
     if host.contains(UInt8(ascii: "{")) { throw UsageError(label + ": the host must be the same for all files.") }
     if given.option == .webDAV, text.utf8.contains(ASCII.questionMark) {
       throw UsageError(label + ": a WebDAV URL has no query.")

@@ -83,8 +83,8 @@ final class StatusFile {
 
   // MARK: Names
 
-  /// Whether a watcher has ever had this state directory.
-  static func isWatchers(_ stateDirectory: LocalPath) -> Bool { shim_file_status(at: lock(in: stateDirectory)) != nil }
+  /// Whether a watcher runs that has this state directory.
+  static func isWatchers(_ stateDirectory: LocalPath) -> Bool { (try? read(in: stateDirectory))?.isWatching ?? false }
 
   static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
 

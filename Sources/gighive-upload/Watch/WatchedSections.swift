@@ -74,7 +74,7 @@ final class WatchedSections {
       if existing == nil { return false }
     }
     let path = (rest.isEmpty ? directory : directory.appendingName(rest)).appendingName(file.name.bytes)
-    // No watcher would finish it elsewhere, and whoever removes the file does not see what a record elsewhere says.
+    // Nobody would finish it elsewhere, and whoever removes the file does not see what a record elsewhere says.
     let begins = arguments.statePath == ownState?.absolute && StatusFile.isWatchers(arguments.statePath)
     return inspector.claim(path.bytes, below: directory, existing: existing, begins: begins)
   }

@@ -30,8 +30,25 @@ extension LockedRecordTests {
       try deliver()
       #expect(throws: UploadError.objectRecorded(upload: begun.record.id)) { try bench.openRecord(second, to: put) }
     }
-    let kept = try bench.openRecord(second, to: .put(url, isSigned: true, mayReplace: true))
-    #expect(kept.record.phase == .pending && kept.record.id != begun.record.id)
+    let (state, replacing) = (try bench.open(), Destination.put(url, isSigned: true, mayReplace: true))
+    let kept = try bench.openRecord(second, to: replacing)
+    #expect(state.replacement(of: begun.record.id) == .possible)
+    // Perhaps no byte of it has arrived.
+    try kept.remove()
+    #expect(throws: UploadError.objectRecorded(upload: begun.record.id)) { try bench.openRecord(second, to: put) }
+    let again = try bench.openRecord(second, to: replacing)
+    try again.noteDelivery(size: 2)
+    #expect(state.replacement(of: begun.record.id) == .certain && state.replacement(of: again.record.id) == .none)
+  }
+
+  @Test func ofTwoThatReplaceEachOtherAtTheSameTimeNobodyKnowsWhichOneIsThere() throws {
+    let replacing = Destination.put(try TargetURI("https://store/latest"), isSigned: false, mayReplace: true)
+    let uploads = try [("a.wav", [1]), ("b.wav", [1, 2])].map {
+      try bench.openRecord(bench.directory.file($0, $1), to: replacing)
+    }
+    for upload in uploads.reversed() { try upload.noteDelivery(size: 1) }
+    let state = try bench.open()
+    #expect(uploads.allSatisfy { state.replacement(of: $0.record.id) != .none })
   }
 
   @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
