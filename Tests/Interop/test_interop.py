@@ -66,7 +66,12 @@ def test_apache_asks_for_a_client_certificate_for_one_location(servers, uploader
     file = files.fresh(size)
     pair = [servers.root / "tls" / f"client.{suffix}" for suffix in ("pem", "key")]
     options = ["--cert", pair[0], "--key", pair[1]]
-    assert_delivered(servers, uploader.send("apache-client-certificate", "https", file, options=options), file)
+    for _ in range(3):
+        run = uploader.send("apache-client-certificate", "https", file, options=options)
+        # On a busy machine, no 100 comes within a second. Apache refuses content that arrives before the certificate.
+        if run.exit_code != CREDENTIALS_REFUSED:
+            break
+    assert_delivered(servers, run, file)
     without = files.fresh(size)
     assert_failed(uploader.send("apache-client-certificate", "https", without), CREDENTIALS_REFUSED)
     assert recordings.sha256(without) not in servers.catalogue()
