@@ -239,6 +239,20 @@ def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     watching.stop()
 
 
+@pytest.mark.long
+def test_a_card_that_is_mounted_over_a_watched_directory_is_noticed(hive, watch, rec):
+    """Nothing reports it to whoever watches the directory below."""
+    stub = hive()
+    watching = watch(stub)
+    watching.says("watching")
+    mount(rec, "size=1m")
+    try:
+        has(stub, write(rec / "a.wav"), seconds=45)
+    finally:
+        watching.stop()
+        subprocess.run(["umount", rec], check=True)
+
+
 @pytest.mark.skipif(BrokenDisk.missing() is not None, reason="no FUSE file system can be mounted here")
 def test_the_next_card_may_have_the_same_device_number(hive, watch, rec):
     """The kernel gives the number of a file system that is gone to the next one."""

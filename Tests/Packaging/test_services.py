@@ -67,6 +67,8 @@ def test_the_units_differ_in_what_is_the_instances(units):
     names = {line.split("=")[0] for line in set(one) ^ set(other)}
     assert names == {"Description", "ExecStart", "StateDirectory", "RuntimeDirectory", "LoadCredential"}
     assert all("%i" in line for line in set(other) - set(one))
+    # When the one ends, systemd removes its runtime directory with all that is in it.
+    assert "RuntimeDirectory=gighive-upload" in one and "RuntimeDirectory=gighive-upload-%i" in other
 
 
 def test_the_watcher_outlives_its_worker(units):
