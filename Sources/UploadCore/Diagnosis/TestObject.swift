@@ -331,7 +331,8 @@ package final class TestObject {
     case 200, 501:
       warn(
         .overwriting,
-        "the server cannot prevent overwriting (If-None-Match): of two uploads with the same name at the same time, the later one stays.",
+        "the server cannot prevent overwriting (If-None-Match): of two uploads with the same name at the same time, the"
+          + " later one stays.",
         remedy: "Give each recording a name of its own, such as {date}-{time}-{name}.")
     default: add(.overwriting, .notExamined("a second PUT was refused for another reason (" + String(status) + ")"))
     }

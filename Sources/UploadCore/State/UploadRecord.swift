@@ -48,8 +48,9 @@ package struct UploadRecord: Equatable, Sendable {
     // A resumed upload does not read it again.
     record.file.sidecar = own.file.sidecar ?? file.sidecar
     record.destination.uploadedAs = own.destination.uploadedAs
-    // A signed URL that has expired is followed by another one.
-    if own.destination.isObject, !hasPartOnServer, unfinished?.parts == nil { record.destination = own.destination }
+    // A signed URL that has expired is followed by another one. What is on a server stays with its endpoint.
+    let isElsewhere = remote != nil || unfinished?.formerURL != nil || unfinished?.parts != nil
+    if own.destination.isObject, !isElsewhere { record.destination = own.destination }
     record.note = own.note
     if !own.context.isEmpty { record.context = own.context }
     record.unfinished?.renew(

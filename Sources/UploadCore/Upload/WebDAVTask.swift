@@ -191,7 +191,7 @@ final class WebDAVTask: UploadTask {
     switch answer.status {
     case 200, 201, 204:
       if LikelySoftware.isFailure(answer) { throw .unconfirmed(status: answer.status) }
-      try takeWhole(answer)
+      takeWhole(answer)
     // It says that it is not stored yet, or by somebody else.
     case 200..<300: throw .unconfirmed(status: answer.status)
     case 404, 409:
@@ -213,7 +213,7 @@ final class WebDAVTask: UploadTask {
   }
 
   /// The server has all of it, under the temporary name.
-  private func takeWhole(_ answer: Answer?) throws(UploadError) {
+  private func takeWhole(_ answer: Answer?) {
     leftover = temporary
     (hasTaken, hasLost) = (true, false)
     state = request.computesSHA256 ? .hashing(answer) : .measuring
@@ -261,7 +261,7 @@ final class WebDAVTask: UploadTask {
         throw refused
       }
       leftover = temporary
-      if mayBeMoved { beginMoving() } else { try takeWhole(nil) }
+      if mayBeMoved { beginMoving() } else { takeWhole(nil) }
     case 404 where mayBeMoved, 410 where mayBeMoved: state = .confirming(isMoved: false)
     case 200, 404, 410:
       leftover = answer.status == 200 ? temporary : nil

@@ -78,14 +78,17 @@ final class RecordSearch {
     return .unfinished(id: found.id)
   }
 
-  /// The same for the upload whose object one without a record would replace, so that nothing would be noted of it.
+  /// The ID of the upload whose object this one would replace if it were sent without a record; nil if there is none.
   static func reservation(
     for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
   ) throws(UploadError) -> String? {
     let search = reading(directory)
     defer { withExtendedLifetime(search) {} }
     let own = UploadRecord(id: "", of: request, for: file, identity)
-    do throws(StateError) { return try search.reservation(against: own)?.id } catch { throw .state(error) }
+    let found: UploadRecord?
+    do throws(StateError) { found = try search.reservation(against: own) } catch { throw .state(error) }
+    if search.isCancelled { throw .cancelled(hasSentAll: false) }
+    return found?.id
   }
 
   /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one
@@ -148,6 +151,7 @@ final class RecordSearch {
     func consider(_ record: UploadRecord) {
       if record.sharesURL(with: own), directory.replacement(of: record.id) != .certain { found.append(record) }
     }
+    // The index names no more than that, and others can be among the rest.
     if let ids = index?.ids([own.objectKey]), ids.count < Limits.indexCandidateCount {
       for id in ids { if let record = try directory.current(id) { consider(record) } }
       return found

@@ -538,13 +538,17 @@ final class UploadJob: Steppable {
     else {
       throw error
     }
+    let directory = readableDirectory()
     do throws(UploadError) {
-      if let previous = try earlierDelivery(of: file, identity) { return previous }
+      if let previous = try earlierDelivery(of: file, identity, in: directory) { return previous }
     } catch let finding {
       // If the same record cannot be read, it may say that the recording is delivered.
       guard case .state = finding, finding != error || request.isForGigHive else { throw finding }
     }
-    if let other = try reservation(of: file, identity) {
+    // Nothing would be noted of what it replaces.
+    if let directory, request.replacesUnasked || request.mayReplace,
+      let other = try RecordSearch.reservation(for: file, identity, of: request, in: directory)
+    {
       throw request.replacesUnasked ? .objectRecorded(upload: other) : error
     }
     // The other process may be sending it.
@@ -554,21 +558,16 @@ final class UploadJob: Steppable {
     return nil
   }
 
-  /// Looks for the recording in records that cannot be written. A directory that this process may not enter is another user's.
+  /// Looks for the recording in records that cannot be written.
   private func earlierDelivery(
-    of file: SourceFile, _ identity: FileIdentity
+    of file: SourceFile, _ identity: FileIdentity, in directory: StateDirectory?
   ) throws(UploadError) -> PreviousDelivery? {
-    guard request.upload == nil, let directory = readableDirectory() else { return nil }
+    guard request.upload == nil, let directory else { return nil }
     let finding = try RecordSearch.find(for: file, identity, of: request, in: directory)
     return if case .delivered(let previous) = finding { previous } else { nil }
   }
 
-  /// The upload whose object this one would replace, so that nothing would be noted of it; nil if there is none.
-  private func reservation(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) -> String? {
-    guard request.replacesUnasked || request.mayReplace, let directory = readableDirectory() else { return nil }
-    return try RecordSearch.reservation(for: file, identity, of: request, in: directory)
-  }
-
+  /// nil if there is none. One that this process may not enter is another user's.
   private func readableDirectory() -> StateDirectory? {
     let warnings = shared.configuration.warnings
     guard let path = shared.configuration.stateDirectory,

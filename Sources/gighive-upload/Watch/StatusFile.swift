@@ -77,14 +77,16 @@ final class StatusFile {
     return WatchStatus(isWatching: true, watcher: contents(of: LocalPath(bytes: path)))
   }
 
+  /// Whether a watcher runs that has this state directory.
+  static func hasWatcher(in stateDirectory: LocalPath) -> Bool {
+    (try? read(in: stateDirectory))?.isWatching ?? false
+  }
+
   private static func contents(of file: LocalPath) -> JSONValue? {
     SmallFile.contents(of: file, limit: Limits.watchStatusLength).flatMap { try? JSONReader.read($0) }
   }
 
   // MARK: Names
-
-  /// Whether a watcher runs that has this state directory.
-  static func isWatchers(_ stateDirectory: LocalPath) -> Bool { (try? read(in: stateDirectory))?.isWatching ?? false }
 
   static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
 

@@ -245,7 +245,7 @@ final class WatchGroup {
     writeSetAside(now)
     until = min(until, setAsideList.due ?? .max)
     if directories.isScanning { return now }
-    // Nothing reports that a card was mounted over a watched directory.
+    // inotify does not report that a card was mounted over a watched directory.
     return min(until, checkAt)
   }
 

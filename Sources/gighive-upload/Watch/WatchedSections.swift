@@ -48,7 +48,7 @@ final class WatchedSections {
   private func read() throws(UsageError) -> [(arguments: WatchArguments, inspector: FileInspector)] {
     var given = file.map { [GivenOption(option: .config, argument: $0)] } ?? []
     // As the watcher has it, whose command line may name it, too. It comes before what a section says.
-    if let givenState, StatusFile.isWatchers(givenState) {
+    if let givenState, StatusFile.hasWatcher(in: givenState) {
       given.append(GivenOption(option: .stateDir, argument: givenState))
     }
     if try ConfiguredOptions.watchedDirectories(with: given).isEmpty { return [] }
@@ -75,7 +75,7 @@ final class WatchedSections {
     }
     let path = (rest.isEmpty ? directory : directory.appendingName(rest)).appendingName(file.name.bytes)
     // Nobody would finish it elsewhere, and whoever removes the file does not see what a record elsewhere says.
-    let begins = arguments.statePath == ownState?.absolute && StatusFile.isWatchers(arguments.statePath)
+    let begins = arguments.statePath == ownState?.absolute && StatusFile.hasWatcher(in: arguments.statePath)
     return inspector.claim(path.bytes, below: directory, existing: existing, begins: begins)
   }
 }
