@@ -58,7 +58,8 @@ package struct Exchange: Sendable {
 
   /// A refusal, as far as it has arrived. Its head is enough if the connection breaks after it.
   package var refusalSoFar: Response? {
-    guard let response, response.status >= 300 else { return nil }
+    guard var response, response.status >= 300 else { return nil }
+    response.isCut = receiving != .complete
     return response
   }
 
@@ -209,6 +210,8 @@ package struct Response: Equatable, Sendable {
   /// Still in its content coding.
   package var content: [UInt8] = []
   package var isTruncated = false
+  /// Whether the connection ended before it did.
+  package var isCut = false
 
   package init(head: ResponseHead, limit: Int = Limits.replyLength) { (self.head, self.limit) = (head, limit) }
 

@@ -35,7 +35,10 @@ extension Answer {
     if status == 301, let region = fields.first("x-amz-bucket-region"), region.utf8.count <= Limits.regionLength {
       return .refused(status: status, message: "the bucket is in the region " + region + ", which has another endpoint")
     }
-    return ObjectStoreRefusal(self)?.error ?? refusal
+    if let error = ObjectStoreRefusal(self)?.error { return error }
+    // Only the content would say whether it is a RequestTimeout, whose sender closes the connection at once.
+    if status == 400, isCut { return .refused(status: 408, message: "the connection ended within a 400 (Bad Request)") }
+    return refusal
   }
 }
 

@@ -4,6 +4,8 @@ package struct Answer: Equatable, Sendable {
   package let fields: [Field]
   /// The decoded content; empty if it could not be decoded.
   package let content: [UInt8]
+  /// Whether some of its content did not arrive.
+  package let isCut: Bool
   /// How much of the request was sent when it arrived.
   package let sent: ContentSent
   /// The time from the request's last byte, in milliseconds.
@@ -16,12 +18,13 @@ package struct Answer: Equatable, Sendable {
   package let run: SentRun?
 
   package init(
-    status: Int, fields: [Field] = [], content: [UInt8] = [], sent: ContentSent = .whole, afterMilliseconds: Int64 = 0,
-    cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0, run: SentRun? = nil
+    status: Int, fields: [Field] = [], content: [UInt8] = [], isCut: Bool = false, sent: ContentSent = .whole,
+    afterMilliseconds: Int64 = 0, cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0, run: SentRun? = nil
   ) {
     self.status = status
     self.fields = fields
     self.content = content
+    self.isCut = isCut
     self.sent = sent
     self.afterMilliseconds = afterMilliseconds
     self.cutAfterMilliseconds = cutAfterMilliseconds

@@ -444,7 +444,8 @@ extension LikelySoftware {
     case 400 where isForm, 413 where isForm:
       "The form's policy limits the length (content-length-range), and one request can have 5 GB at most."
     case 403 where isForm: "The form's policy or signature does not allow this upload, or has expired."
-    case 403: "The policy of the keys must allow it (s3:PutObject); a signed URL may have expired."
+    case 403:
+      "The policy of the keys must allow it (s3:PutObject; s3:AbortMultipartUpload to cancel it); a signed URL may have expired."
     case 413: "One request can have 5 GB at most."
     default: nil
     }

@@ -45,8 +45,8 @@ extension Answer {
     trace.show(content)
     if json == nil { content = composer.secrets.redacted(content) }
     self.init(
-      status: response.status, fields: response.head.fields, content: content, sent: sent,
-      afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfterMilliseconds,
+      status: response.status, fields: response.head.fields, content: content, isCut: response.isCut,
+      sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfterMilliseconds,
       receivedAtSeconds: shim_unix_seconds(), run: run)
   }
 }

@@ -53,7 +53,7 @@ struct ExchangeTests {
     try exchange.receive("HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n")
     #expect(exchange.refusalSoFar == nil)
     try exchange.receive("\r\nNot")
-    #expect(exchange.refusalSoFar == response(401, [Field("Content-Length", "100")], "Not"))
+    #expect(exchange.refusalSoFar?.content == bytes("Not") && exchange.refusalSoFar?.isCut == true)
     #expect(exchange.finalResponse == nil)
   }
 

@@ -23,7 +23,7 @@ struct TranscriptAnswer {
     var content = ""
     var arrived: Int64 = 0
     var staleness = Interruption.Staleness.fresh
-    var isMisread = false
+    var (isMisread, isCut) = (false, false)
     let kind = words.removeFirst()
     var rest = words[...]
     func number() -> Int64 { Int64(rest.popFirst() ?? "") ?? 0 }
@@ -44,6 +44,7 @@ struct TranscriptAnswer {
       case "half-used": staleness = .used(hasSentLittle: false)
       case "announced": staleness = .announced
       case "misread": isMisread = true
+      case "incomplete": isCut = true
       case "tus": fields.append(Field("Tus-Resumable", "1.0.0"))
       case _ where word.hasPrefix("["): fields += TranscriptAnswer.fields(word)
       case _ where word.hasPrefix("$"): content = try TranscriptAnswer.named(word, request)
@@ -63,8 +64,8 @@ struct TranscriptAnswer {
     func answer(_ status: Int, _ more: [Field]) -> UploadEvent {
       .answered(
         Answer(
-          status: status, fields: more + fields, content: bytes(content), sent: sent, afterMilliseconds: after,
-          cutAfterMilliseconds: cut, run: sentRun))
+          status: status, fields: more + fields, content: bytes(content), isCut: isCut, sent: sent,
+          afterMilliseconds: after, cutAfterMilliseconds: cut, run: sentRun))
     }
     let proof = Field("Tus-Resumable", "1.0.0")
     switch kind {
