@@ -33,82 +33,10 @@ extension UploadRecord {
   }
 
   private var json: String {
-    var json = JSONWriter()
-    json.add("id", id)
-    json.add("phase", phase.rawValue)
-    json.add("created_at", createdAt)
-    json.add("updated_at", updatedAt)
-    json.add("file", Percent.encode(file.path.bytes))
-    json.add("device", String(file.identity.device))
-    json.add("inode", String(file.identity.inode))
-    if file.identity.hasLocalTimes { json.add("has_local_times", true) }
-    json.add("size", file.identity.size)
-    json.add("modified_seconds", file.identity.modifiedSeconds)
-    json.add("modified_nanoseconds", file.identity.modifiedNanoseconds)
-    json.add("edges_sha256", file.identity.edges)
-    json.add("endpoint", destination.endpoint)
-    if destination.isObject { json.add("is_object", true) }
-    if !destination.event.isEmpty { json.add("event", destination.event) }
-    json.add("offset", offset)
-    json.add("uploaded_as", destination.uploadedAs)
-    if let sidecar = file.sidecar { json.add("sidecar", sidecar.encoded()) }
-    for (name, value) in optionalTexts { if let value { json.add(name, value) } }
-    if let assetID { json.add("asset_id", assetID) }
-    if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
-    if let deletion = delivery?.deletion { json.add("deletion", deletion.rawValue) }
-    if delivery?.isUnprovedPage ?? false { json.add("unproved_page", true) }
-    if lastByteMayBeSent { json.add("is_ending", true) }
-    if isServerDoubtful { json.add("server_doubtful", true) }
-    if mayBeStored { json.add("may_be_stored", true) }
-    if let deliveredAt = delivery?.deliveredAt { json.add("delivered_at", deliveredAt) }
-    if let sent = unfinished?.sent {
-      json.add("sent_length", sent.length)
-      json.add("sent_sha256", sent.sha256)
-      if let statusTime = sent.statusTime {
-        json.add("sent_changed_seconds", statusTime.seconds)
-        json.add("sent_changed_nanoseconds", statusTime.nanoseconds)
-      }
-    }
-    if let parts = unfinished?.parts {
-      json.add("parts_token", parts.token)
-      json.add("part_length", parts.length)
-      json.add("parts", parts.tags)
-      if let digests = parts.digests { json.add("parts_sha256", digests) }
-      if parts.areGrowing { json.add("parts_step", Int64(parts.step)) }
-      if parts.areInOrder { json.add("parts_in_order", true) }
-      if !parts.begun.isEmpty { json.add("parts_begun", .array(parts.begun.map { .number(String($0)) })) }
-    }
-    if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
-    if let statusTime = delivery?.statusTime {
-      json.add("changed_seconds", statusTime.seconds)
-      json.add("changed_nanoseconds", statusTime.nanoseconds)
-    }
-    if let detours = unfinished?.detours {
-      if detours.overridesMethod { json.add("method_override", true) }
-      if detours.splitEnd > 0 { json.add("split_end", detours.splitEnd) }
-    }
-    if let cookies = unfinished?.cookies.texts, !cookies.isEmpty {
-      json.add("cookies", cookies)
-    }
-    if let nextRetry = unfinished?.nextRetry { json.add("next_retry", nextRetry) }
-    if let fullSends = unfinished?.fullSends {
-      json.add("full_sends", .array(fullSends.times.map { .number(String($0)) }))
-      json.add("full_sends_failed", fullSends.failure.rawValue)
-      if let extraAt = fullSends.extraAt { json.add("full_sends_extra", extraAt) }
-    }
-    json.add("note", note)
-    if !context.isEmpty { json.add("context", context) }
-    for member in others { json.add(member.name, member.value) }
-    return json.finished()
-  }
-
-  private var optionalTexts: [(String, String?)] {
-    [
-      ("file_system", file.fileSystemID.map { String($0) }),
-      ("upload_url", remote?.url), ("expires", remote?.expires), ("former_url", unfinished?.formerURL),
-      ("message", unfinished?.message),
-      ("checksum_sha256", delivery?.sha256), ("delete_token", delivery?.deleteToken),
-    ]
+    var members = RecordMembers()
+    _ = UploadRecord(self, &members)
+    for member in others { members.json.add(member.name, member.value) }
+    return members.json.finished()
   }
 
   /// Parses a whole file. Throws if it is torn, truncated, too long or modified.
@@ -132,54 +60,126 @@ extension UploadRecord {
   }
 
   private init?(_ json: JSONValue) {
-    guard json["needs"]?.elements.allSatisfy({ need in UploadRecord.known.contains { $0 == need.string } }) ?? true,
-      let id = json["id"]?.string, UploadRecord.isID(id),
-      let phase = json["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
-      let path = json["file"]?.string.flatMap({ Percent.decode($0) }), !path.isEmpty, !path.contains(0),
-      let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
-      let offset = json["offset"]?.integer, offset >= 0,
-      // A recording that is sent while it is made has grown since.
-      offset <= identity.size || json["parts_step"] != nil
+    guard json["needs"]?.elements.allSatisfy({ need in UploadRecord.known.contains { $0 == need.string } }) ?? true
+    else { return nil }
+    var members = RecordMembers(reading: json)
+    self.init(nil, &members)
+    others = json.members.filter { !members.names.contains($0.name) }
+  }
+
+  /// Writes the members of `own`, or reads them: each stands here and below, once.
+  /// - Parameter own: what is written; nil to read.
+  /// - Returns: nil if what was read is no record.
+  private init?(_ own: UploadRecord?, _ members: inout RecordMembers) {
+    let id = members.text("id", own?.id)
+    let phase = members.text("phase", own?.phase.rawValue).flatMap { Phase(rawValue: $0) }
+    let createdAt = members.integer("created_at", own?.createdAt)
+    let updatedAt = members.integer("updated_at", own?.updatedAt)
+    let path = members.text("file", own.map { Percent.encode($0.file.path.bytes) }).flatMap { Percent.decode($0) }
+    let identity = FileIdentity(own?.file.identity, &members)
+    let fileSystem = members.number("file_system", own?.file.fileSystemID)
+    let sidecar = members.object("sidecar", own?.file.sidecar?.encoded()).flatMap { FileSighting($0) }
+    let endpoint = members.text("endpoint", own?.destination.endpoint)
+    let isObject = members.flag("is_object", own?.destination.isObject)
+    let event = members.text("event", own?.destination.event.nonEmpty)
+    let uploadedAs = members.text("uploaded_as", own?.destination.uploadedAs)
+    let offset = members.integer("offset", own?.offset)
+    guard let id, UploadRecord.isID(id), let phase, let path, !path.isEmpty, !path.contains(0), let identity,
+      let endpoint, let offset, offset >= 0
     else { return nil }
     self.init(
       id: id,
-      RecordedFile(
-        path: LocalPath(bytes: path), identity: identity,
-        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) },
-        sidecar: json["sidecar"].flatMap { FileSighting($0) }),
+      RecordedFile(path: LocalPath(bytes: path), identity: identity, fileSystemID: fileSystem, sidecar: sidecar),
       to: RecordedDestination(
-        endpoint: endpoint, isObject: json["is_object"] == .bool(true), event: json["event"]?.string ?? "",
-        uploadedAs: json["uploaded_as"]?.string ?? ""))
-    createdAt = json["created_at"]?.integer ?? 0
-    updatedAt = json["updated_at"]?.integer ?? 0
-    note = json["note"]?.string ?? ""
-    context = json["context"]?.string ?? ""
-    others = json.members.filter { !UploadRecord.members.contains($0.name) }
-    state = .unfinished(UnfinishedUpload(json, phase, offset: offset, size: identity.size))
-    if phase == .delivered { state = .delivered(RecordedDelivery(json, of: self)) }
+        endpoint: endpoint, isObject: isObject, event: event ?? "", uploadedAs: uploadedAs ?? ""))
+    (self.createdAt, self.updatedAt) = (createdAt ?? 0, updatedAt ?? 0)
+    let upload = UnfinishedUpload(own, phase, offset: offset, size: identity.size, &members)
+    state = .unfinished(upload)
+    let delivery = RecordedDelivery(own?.delivery, of: self, &members)
+    if phase == .delivered { state = .delivered(delivery) }
+    note = members.text("note", own?.note) ?? ""
+    context = members.text("context", own?.context.nonEmpty) ?? ""
+    // A recording that is sent while it is made has grown since.
+    if offset > identity.size, !(upload.parts?.areGrowing ?? false) { return nil }
+  }
+}
+
+extension Collection {
+  fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
+/// The members of a record, which are either written or read. Each function writes the value that it gets, unless that is nil, and returns
+/// it, or returns what it has read.
+private struct RecordMembers {
+  var json = JSONWriter()
+  private let source: JSONValue?
+  /// Those that this version reads. Others are kept as they are.
+  private(set) var names: [String] = []
+
+  init(reading source: JSONValue? = nil) { self.source = source }
+
+  private mutating func read(_ name: String) -> JSONValue? {
+    names.append(name)
+    return source?[name]
   }
 
-  /// What this version reads. Others are kept as they are.
-  private static let members = [
-    "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode",
-    "has_local_times", "size", "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "is_object",
-    "event", "offset", "uploaded_as", "upload_url", "expires", "former_url", "message", "checksum_sha256",
-    "delete_token", "asset_id", "was_uploaded", "deletion", "unproved_page", "is_ending", "server_doubtful",
-    "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length", "sent_sha256", "sent_changed_seconds",
-    "sent_changed_nanoseconds", "file_doubt", "method_override", "split_end", "cookies", "next_retry", "full_sends",
-    "full_sends_failed", "full_sends_extra", "parts_token", "part_length", "parts", "parts_sha256", "parts_step",
-    "parts_begun", "parts_in_order", "sidecar", "note", "context",
-  ]
+  mutating func text(_ name: String, _ value: String?) -> String? {
+    if source != nil { return read(name)?.string }
+    if let value { json.add(name, value) }
+    return value
+  }
 
-  private static func identity(_ json: JSONValue) -> FileIdentity? {
-    guard let device = json["device"]?.string.flatMap({ UInt64($0) }),
-      let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let size = json["size"]?.integer, size > 0,
-      let seconds = json["modified_seconds"]?.integer, let nanoseconds = json["modified_nanoseconds"]?.integer,
-      let edges = json["edges_sha256"]?.string
-    else { return nil }
-    return FileIdentity(
-      device: device, inode: inode, hasLocalTimes: json["has_local_times"] == .bool(true), size: size,
-      modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds, edges: edges)
+  mutating func integer(_ name: String, _ value: Int64?) -> Int64? {
+    if source != nil { return read(name)?.integer }
+    if let value { json.add(name, value) }
+    return value
+  }
+
+  /// One that a JSON reader may not be able to represent is a text.
+  mutating func number(_ name: String, _ value: UInt64?) -> UInt64? {
+    text(name, value.map { String($0) }).flatMap { UInt64($0) }
+  }
+
+  /// Written only if it is true.
+  mutating func flag(_ name: String, _ value: Bool?) -> Bool {
+    if source != nil { return read(name) == .bool(true) }
+    if value ?? false { json.add(name, true) }
+    return value ?? false
+  }
+
+  mutating func texts(_ name: String, _ values: [String]?) -> [String]? {
+    if source != nil { return read(name)?.elements.map { $0.string ?? "" } }
+    if let values { json.add(name, values) }
+    return values
+  }
+
+  mutating func integers(_ name: String, _ values: [Int64]?) -> [Int64]? {
+    if source != nil { return read(name)?.elements.map { $0.integer ?? -1 } }
+    if let values { json.add(name, .array(values.map { .number(String($0)) })) }
+    return values
+  }
+
+  /// - Returns: nil after it was written.
+  mutating func object(_ name: String, _ value: JSONWriter?) -> JSONValue? {
+    if source != nil { return read(name) }
+    if let value { json.add(name, value) }
+    return nil
+  }
+}
+
+extension FileIdentity {
+  fileprivate init?(_ own: FileIdentity?, _ members: inout RecordMembers) {
+    let device = members.number("device", own?.device)
+    let inode = members.number("inode", own?.inode)
+    let hasLocalTimes = members.flag("has_local_times", own?.hasLocalTimes)
+    let size = members.integer("size", own?.size)
+    let seconds = members.integer("modified_seconds", own?.modifiedSeconds)
+    let nanoseconds = members.integer("modified_nanoseconds", own?.modifiedNanoseconds)
+    let edges = members.text("edges_sha256", own?.edges)
+    guard let device, let inode, let size, size > 0, let seconds, let nanoseconds, let edges else { return nil }
+    self.init(
+      device: device, inode: inode, hasLocalTimes: hasLocalTimes, size: size, modifiedSeconds: seconds,
+      modifiedNanoseconds: nanoseconds, edges: edges)
   }
 }
 
@@ -187,72 +187,94 @@ extension UnfinishedUpload {
   /// Members that contradict each other, which this program does not write, become the state in which the least is sent twice or
   /// lost: what may be stored has failed, what was whole is whole, and without a URL nothing is on a tus server. Members of a
   /// delivery are dropped.
-  fileprivate init(_ json: JSONValue, _ phase: UploadRecord.Phase, offset: Int64, size: Int64) {
+  /// - Parameter record: what is written, delivered or not; nil to read.
+  fileprivate init(
+    _ record: UploadRecord?, _ phase: UploadRecord.Phase, offset: Int64, size: Int64, _ members: inout RecordMembers
+  ) {
+    let own = record?.unfinished
     if phase == .failed { failure = .notDelivered }
-    if json["may_be_stored"] == .bool(true) { failure = .mayBeStored }
-    message = json["message"]?.string
-    remote = json["upload_url"]?.string.map {
-      RemoteUpload(
-        url: $0, expires: json["expires"]?.string, offset: offset,
-        isWhole: phase == .uploaded || json["was_uploaded"] == .bool(true))
+    if members.flag("may_be_stored", record?.mayBeStored) { failure = .mayBeStored }
+    message = members.text("message", own?.message)
+    let url = members.text("upload_url", record?.remote?.url)
+    let expires = members.text("expires", record?.remote?.expires)
+    let wasUploaded = members.flag("was_uploaded", phase == .failed && own?.remote?.isWhole ?? false)
+    remote = url.map {
+      RemoteUpload(url: $0, expires: expires, offset: offset, isWhole: phase == .uploaded || wasUploaded)
     }
-    if let token = json["parts_token"]?.string, let length = json["part_length"]?.integer {
-      let tags = json["parts"]?.elements.map { $0.string ?? "" } ?? []
-      let digests = json["parts_sha256"]?.elements.map { $0.string ?? "" }
-      parts = UploadedParts(
-        token: token, length: length, tags: tags, digests: digests,
-        step: json["parts_step"]?.integer.flatMap { Int(exactly: $0) },
-        begun: json["parts_begun"]?.elements.map { Int(clamping: $0.integer ?? 0) } ?? [],
-        areInOrder: json["parts_in_order"] == .bool(true), ofSize: size)
-    }
-    if remote != nil {
-      sent = SentPart(json, size: size)
-      doubt = json["file_doubt"]?.string.flatMap { FileDoubt(rawValue: $0) }
-    }
-    formerURL = json["former_url"]?.string
-    lastByteMayBeSent = json["is_ending"] == .bool(true)
-    isServerDoubtful = json["server_doubtful"] == .bool(true)
-    assetID = json["asset_id"]?.integer
+    let sent = SentPart(own?.sent, size: size, &members)
+    let doubt = members.text("file_doubt", own?.doubt?.rawValue).flatMap { FileDoubt(rawValue: $0) }
+    if url != nil { (self.sent, self.doubt) = (sent, doubt) }
+    parts = UploadedParts(own?.parts, size: size, &members)
+    formerURL = members.text("former_url", own?.formerURL)
+    lastByteMayBeSent = members.flag("is_ending", own?.lastByteMayBeSent)
+    isServerDoubtful = members.flag("server_doubtful", record?.isServerDoubtful)
+    assetID = members.integer("asset_id", record?.assetID)
+    let splitEnd = members.integer("split_end", own.flatMap { $0.detours.splitEnd > 0 ? $0.detours.splitEnd : nil })
     detours = TusDetours(
-      overridesMethod: json["method_override"] == .bool(true), splitEnd: json["split_end"]?.integer ?? 0)
-    cookies = Cookies(json["cookies"]?.elements.compactMap { $0.string } ?? [])
-    nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
-    if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
-      fullSends = FullSends(
-        failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [],
-        extraAt: json["full_sends_extra"]?.integer)
+      overridesMethod: members.flag("method_override", own?.detours.overridesMethod), splitEnd: splitEnd ?? 0)
+    cookies = Cookies(members.texts("cookies", own?.cookies.texts.nonEmpty) ?? [])
+    nextRetry = members.integer("next_retry", own?.nextRetry).flatMap {
+      (0...Limits.unixSeconds).contains($0) ? $0 : nil
     }
+    fullSends = FullSends(own?.fullSends, &members)
+  }
+}
+
+extension UploadedParts {
+  fileprivate init?(_ own: UploadedParts?, size: Int64, _ members: inout RecordMembers) {
+    let token = members.text("parts_token", own?.token)
+    let length = members.integer("part_length", own?.length)
+    let tags = members.texts("parts", own?.tags) ?? []
+    let digests = members.texts("parts_sha256", own?.digests)
+    let step = members.integer("parts_step", own.flatMap { $0.areGrowing ? Int64($0.step) : nil })
+    let areInOrder = members.flag("parts_in_order", own?.areInOrder)
+    let begun = members.integers("parts_begun", own?.begun.map { Int64($0) }.nonEmpty) ?? []
+    guard let token, let length else { return nil }
+    self.init(
+      token: token, length: length, tags: tags, digests: digests, step: step.flatMap { Int(exactly: $0) },
+      begun: begun.map { Int(clamping: $0) }, areInOrder: areInOrder, ofSize: size)
+  }
+}
+
+extension FullSends {
+  fileprivate init?(_ own: FullSends?, _ members: inout RecordMembers) {
+    let times = members.integers("full_sends", own?.times) ?? []
+    let failure = members.text("full_sends_failed", own?.failure.rawValue).flatMap { Failure(rawValue: $0) }
+    let extraAt = members.integer("full_sends_extra", own?.extraAt)
+    guard let failure else { return nil }
+    self.init(failure, times: times, extraAt: extraAt)
   }
 }
 
 extension StatusTime {
-  fileprivate init?(_ json: JSONValue, _ prefix: String = "") {
-    guard let seconds = json[prefix + "changed_seconds"]?.integer,
-      let nanoseconds = json[prefix + "changed_nanoseconds"]?.integer
-    else { return nil }
+  fileprivate init?(_ own: StatusTime?, _ prefix: String, _ members: inout RecordMembers) {
+    let seconds = members.integer(prefix + "changed_seconds", own?.seconds)
+    let nanoseconds = members.integer(prefix + "changed_nanoseconds", own?.nanoseconds)
+    guard let seconds, let nanoseconds else { return nil }
     self.init(seconds: seconds, nanoseconds: nanoseconds)
   }
 }
 
 extension SentPart {
-  fileprivate init?(_ json: JSONValue, size: Int64) {
-    guard let length = json["sent_length"]?.integer, length > 0, length <= size,
-      let sha256 = json["sent_sha256"]?.string
-    else { return nil }
-    self.init(length: length, sha256: sha256, statusTime: StatusTime(json, "sent_"))
+  fileprivate init?(_ own: SentPart?, size: Int64, _ members: inout RecordMembers) {
+    let length = members.integer("sent_length", own?.length)
+    let sha256 = members.text("sent_sha256", own?.sha256)
+    let statusTime = StatusTime(own?.statusTime, "sent_", &members)
+    guard let length, length > 0, length <= size, let sha256 else { return nil }
+    self.init(length: length, sha256: sha256, statusTime: statusTime)
   }
 }
 
 extension RecordedDelivery {
   /// A delivery is never sent again: members of an unfinished upload that contradict it are dropped.
   /// - Parameter record: the same as if it were not delivered.
-  fileprivate init(_ json: JSONValue, of record: UploadRecord) {
+  fileprivate init(_ own: RecordedDelivery?, of record: UploadRecord, _ members: inout RecordMembers) {
     self.init(of: record)
-    deliveredAt = json["delivered_at"]?.integer
-    sha256 = json["checksum_sha256"]?.string
-    deleteToken = json["delete_token"]?.string
-    statusTime = StatusTime(json)
-    isUnprovedPage = json["unproved_page"] == .bool(true)
-    deletion = json["deletion"]?.string.flatMap { Deletion(rawValue: $0) }
+    deliveredAt = members.integer("delivered_at", own?.deliveredAt)
+    sha256 = members.text("checksum_sha256", own?.sha256)
+    deleteToken = members.text("delete_token", own?.deleteToken)
+    statusTime = StatusTime(own?.statusTime, "", &members)
+    isUnprovedPage = members.flag("unproved_page", own?.isUnprovedPage)
+    deletion = members.text("deletion", own?.deletion?.rawValue).flatMap { Deletion(rawValue: $0) }
   }
 }

@@ -104,27 +104,26 @@ struct UploadRecordTests {
     let (upTo, then) = (
       #""created_at":1795000001,"updated_at":1795000002,"file":"/srv/set.wav","device":"2049","inode":"131072","#
         + #""size":4710000000,"modified_seconds":1795000000,"modified_nanoseconds":7,"edges_sha256":"\#(edges)","#
-        + #""endpoint":"https://hive/","event":"2026-11-20 The Band","offset":4710000000,"#
-        + #""uploaded_as":"audio/wav set.wav","sidecar":{"device":"18446744073709551615","inode":"3","size":0,"#
+        + #""file_system":"18446744073709551615","sidecar":{"device":"18446744073709551615","inode":"3","size":0,"#
         + #""modified_seconds":-1,"modified_nanoseconds":5,"changed_seconds":8,"changed_nanoseconds":9},"#
-        + #""file_system":"18446744073709551615","#
-        + #""upload_url":"https://hive/files/5e1f?x=y","expires":"Wed, 25 Jun 2014 16:00:00 GMT","#,
+        + #""endpoint":"https://hive/","event":"2026-11-20 The Band","uploaded_as":"audio/wav set.wav","offset":4710000000,"#,
       #""note":"{\"label\":\"Set 1\"}","context":"set 1 of \u0001"}"# + "\n"
     )
+    let remote = #""upload_url":"https://hive/files/5e1f?x=y","expires":"Wed, 25 Jun 2014 16:00:00 GMT","#
     #expect(
       content(full)
-        == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""message":"the connection was lost","asset_id":7,"#
-        + #""was_uploaded":true,"is_ending":true,"server_doubtful":true,"may_be_stored":true,"sent_length":4000000000,"#
-        + #""sent_sha256":"\#(String(repeating: "0e", count: 32))","sent_changed_seconds":1795000000,"#
-        + #""sent_changed_nanoseconds":8,"file_doubt":"replaced","next_retry":1795086404,"#
-        + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","full_sends_extra":1795000003,"#
-        + then)
+        == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""may_be_stored":true,"message":"the connection was lost","#
+        + remote
+        + #""was_uploaded":true,"sent_length":4000000000,"sent_sha256":"\#(String(repeating: "0e", count: 32))","#
+        + #""sent_changed_seconds":1795000000,"sent_changed_nanoseconds":8,"file_doubt":"replaced","is_ending":true,"#
+        + #""server_doubtful":true,"asset_id":7,"next_retry":1795086404,"full_sends":[1795000004,1795000005],"#
+        + #""full_sends_failed":"unanswered","full_sends_extra":1795000003,"# + then)
     #expect(
       content(delivered)
-        == #"{"id":"5e1f0a77","phase":"delivered","# + upTo
-        + #""checksum_sha256":"\#(String(repeating: "0f", count: 32))","delete_token":"5ec2e7","asset_id":7,"#
-        + #""deletion":"requested","unproved_page":true,"server_doubtful":true,"#
-        + #""delivered_at":1795000003,"changed_seconds":1795000000,"changed_nanoseconds":9,"# + then)
+        == #"{"id":"5e1f0a77","phase":"delivered","# + upTo + remote + #""server_doubtful":true,"asset_id":7,"#
+        + #""delivered_at":1795000003,"checksum_sha256":"\#(String(repeating: "0f", count: 32))","#
+        + #""delete_token":"5ec2e7","changed_seconds":1795000000,"changed_nanoseconds":9,"unproved_page":true,"#
+        + #""deletion":"requested","# + then)
   }
 
   /// The checksum is what zlib says of the text.
