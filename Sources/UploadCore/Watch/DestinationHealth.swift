@@ -1,22 +1,17 @@
 /// Whether a destination accepts recordings, and when to try again if it does not.
 struct DestinationHealth: Sendable {
-  enum State: Equatable, Sendable {
-    case ready
-    /// The network, the server or this machine fails: tried again with back-off, and when the network changes.
-    case unreachable(Trouble)
-    /// A person has to do something: probed every hour, and when a credentials file changes.
-    case paused(Trouble)
-  }
+  typealias Kind = WatchSnapshot.TroubleKind
 
   struct Trouble: Equatable, Sendable {
+    /// While the destination is paused, it is probed every hour, and when a credentials file changes. Otherwise it is tried again with
+    /// back-off, and when the network changes.
+    var kind: Kind
     /// In seconds since 1970.
     var since: Int64
     var message: String
     var attempt: Attempt
     /// Failed attempts in a row.
     var failures: Int64
-    /// Whether this machine fails, and not the network or the server.
-    var isLocal = false
   }
 
   /// The next attempt to reach a destination that is not ready.
@@ -29,61 +24,45 @@ struct DestinationHealth: Sendable {
     var isInProgress: Bool { if case .inProgress = self { true } else { false } }
   }
 
-  private(set) var state = State.ready
+  /// nil if it is ready.
+  private(set) var trouble: Trouble?
   /// The last recording that was refused with 403, while nothing has been delivered since.
   var forbidden: [UInt8]?
 
-  var isReady: Bool { state == .ready }
-  var isUnreachable: Bool { if case .unreachable = state { true } else { false } }
-  var isPaused: Bool { if case .paused = state { true } else { false } }
+  var isReady: Bool { trouble == nil }
+  var isUnreachable: Bool { !isReady && !isPaused }
+  var isPaused: Bool { trouble?.kind == .paused }
 
   /// When the next attempt is due (monotonic clock); nil if the destination is ready, and while one is in progress.
   var nextAttemptAt: Int64? { if case .at(let time) = trouble?.attempt { time } else { nil } }
 
-  private var trouble: Trouble? {
-    switch state {
-    case .ready: nil
-    case .unreachable(let trouble), .paused(let trouble): trouble
-    }
-  }
-
   /// - Returns: whether it was not ready before.
   mutating func noteSuccess() -> Bool {
-    defer { state = .ready }
+    defer { trouble = nil }
     return !isReady
   }
 
   /// An attempt has begun, if the destination is not ready.
-  mutating func beginAttempt() { setAttempt(.inProgress(isOutdated: false)) }
+  mutating func beginAttempt() { trouble?.attempt = .inProgress(isOutdated: false) }
 
   /// The attempt has ended and says nothing about the destination.
-  mutating func noteInconclusive(now: Int64) { if let trouble, trouble.attempt.isInProgress { setAttempt(.at(now)) } }
+  mutating func noteInconclusive(now: Int64) {
+    if trouble?.attempt.isInProgress ?? false { trouble?.attempt = .at(now) }
+  }
 
   /// The next attempt is due now, because something has changed. The back-off begins again.
   mutating func retryNow(now: Int64) {
-    guard let trouble, !trouble.attempt.isInProgress else { return setAttempt(.inProgress(isOutdated: true)) }
-    setAttempt(.at(now))
-    if case .unreachable(var trouble) = state {
-      trouble.failures = 0
-      state = .unreachable(trouble)
+    if trouble?.attempt.isInProgress ?? false {
+      trouble?.attempt = .inProgress(isOutdated: true)
+    } else {
+      trouble?.attempt = .at(now)
+      if !isPaused { trouble?.failures = 0 }
     }
   }
 
   /// The attempt that follows a failure.
   private func next(_ now: Int64, after delay: Int64) -> Attempt {
     .at(trouble?.attempt == .inProgress(isOutdated: true) ? now : now + delay)
-  }
-
-  private mutating func setAttempt(_ attempt: Attempt) {
-    switch state {
-    case .ready: break
-    case .unreachable(var trouble):
-      trouble.attempt = attempt
-      state = .unreachable(trouble)
-    case .paused(var trouble):
-      trouble.attempt = attempt
-      state = .paused(trouble)
-    }
   }
 
   /// - Parameter random: random bits.
@@ -96,27 +75,25 @@ struct DestinationHealth: Sendable {
     if let before, !before.attempt.isInProgress { return false }
     if isPaused {
       // Nothing was learned: the pause continues.
-      setAttempt(next(now, after: Limits.watchRetryMaximumMilliseconds))
+      let attempt = next(now, after: Limits.watchRetryMaximumMilliseconds)
+      trouble?.attempt = attempt
       return false
     }
     let failures = (before?.failures ?? 0) + 1
-    state = .unreachable(
-      Trouble(
-        since: before?.since ?? unixSeconds, message: message,
-        attempt: next(now, after: DestinationHealth.delay(failures: failures, random: random)), failures: failures,
-        isLocal: isLocal))
+    trouble = Trouble(
+      kind: isLocal ? .failing : .unreachable, since: before?.since ?? unixSeconds, message: message,
+      attempt: next(now, after: DestinationHealth.delay(failures: failures, random: random)), failures: failures)
     return before == nil
   }
 
   /// - Returns: whether this is news.
   mutating func notePause(_ message: String, now: Int64, unixSeconds: Int64) -> Bool {
-    var since = unixSeconds
-    var isNews = true
-    if case .paused(let trouble) = state { (since, isNews) = (trouble.since, false) }
+    let isNews = !isPaused
     // One that failed together with others changes nothing about the next attempt, which may be due at once.
     var attempt = next(now, after: Limits.watchProbeMilliseconds)
     if let trouble, !trouble.attempt.isInProgress { attempt = trouble.attempt }
-    state = .paused(Trouble(since: since, message: message, attempt: attempt, failures: 1))
+    let since = isNews ? nil : trouble?.since
+    trouble = Trouble(kind: .paused, since: since ?? unixSeconds, message: message, attempt: attempt, failures: 1)
     return isNews
   }
 

@@ -46,9 +46,8 @@ extension WatchSnapshot.Group {
   fileprivate var trouble: String? {
     switch state {
     case .ready: nil
-    case .unreachable: PrintableText.line(destination) + " unreachable"
-    case .failing: "uploads fail on this machine"
-    case .paused: PrintableText.line(destination) + " paused"
+    case .trouble(.failing, _, _, _): "uploads fail on this machine"
+    case .trouble(let kind, _, _, _): PrintableText.line(destination) + " " + kind.rawValue
     case .waitingForClock: "the clock is not set"
     case .waitingForInterface(let name): PrintableText.line(name) + " is not up"
     case .waitingForFormerUpload: "an upload with the former options has not ended"

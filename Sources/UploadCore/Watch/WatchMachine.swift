@@ -793,21 +793,11 @@ extension WatchMachine {
     case .stopped(let process): return .stopped(process: process)
     case nil: break
     }
+    guard let trouble = health.trouble else { return .ready }
     let due = candidates.reduce(Int64.max) { $1.phase == .ready ? min($0, $1.dueAt) : $0 }
-    func next(_ trouble: DestinationHealth.Trouble) -> Int64 {
-      guard case .at(let time) = trouble.attempt else { return unixSeconds }
-      let attempt = due == .max ? time : max(due, time)
-      return unixSeconds + max(0, attempt - now) / 1000
-    }
-    switch health.state {
-    case .ready: return .ready
-    case .unreachable(let trouble) where trouble.isLocal:
-      return .failing(since: trouble.since, nextAttempt: next(trouble), message: trouble.message)
-    case .unreachable(let trouble):
-      return .unreachable(since: trouble.since, nextAttempt: next(trouble), message: trouble.message)
-    case .paused(let trouble):
-      return .paused(since: trouble.since, nextAttempt: next(trouble), message: trouble.message)
-    }
+    let attempt = health.nextAttemptAt.map { due == .max ? $0 : max(due, $0) } ?? now
+    let nextAttempt = unixSeconds + max(0, attempt - now) / 1000
+    return .trouble(trouble.kind, since: trouble.since, nextAttempt: nextAttempt, message: trouble.message)
   }
 }
 

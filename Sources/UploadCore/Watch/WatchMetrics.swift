@@ -31,15 +31,9 @@ extension WatchSnapshot {
     each(&text) { $0.state == .ready ? 1 : 0 }
     text.start(
       "gighive_upload_destination_paused", "gauge", "Whether uploads are paused until someone fixes a problem.")
-    each(&text) { if case .paused = $0.state { 1 } else { 0 } }
+    each(&text) { if case .trouble(.paused, _, _, _) = $0.state { 1 } else { 0 } }
     text.start("gighive_upload_next_retry_timestamp_seconds", "gauge", "When a failing destination is retried.")
-    each(&text) { group in
-      switch group.state {
-      case .unreachable(_, let nextAttempt, _), .failing(_, let nextAttempt, _), .paused(_, let nextAttempt, _):
-        nextAttempt
-      default: nil
-      }
-    }
+    each(&text) { if case .trouble(_, _, let nextAttempt, _) = $0.state { nextAttempt } else { nil } }
   }
 
   private func queueMetrics(_ text: inout MetricsText) {

@@ -66,14 +66,19 @@ package struct WatchSnapshot: Equatable, Sendable {
     package init(path: [UInt8]) { self.path = path }
   }
 
+  package enum TroubleKind: String, Equatable, Sendable {
+    /// The network or the server fails. It is also tried again once the network changes.
+    case unreachable
+    /// This machine fails, as without permission for the state directory.
+    case failing
+    /// Every file would fail, as with wrong credentials. A person has to do something.
+    case paused
+  }
+
   package enum DestinationState: Equatable, Sendable {
     case ready
-    /// The network or the server fails; the next attempt is at `nextAttempt`, in seconds since 1970, or once the network changes.
-    case unreachable(since: Int64, nextAttempt: Int64, message: String)
-    /// The same for this machine, as without permission for the state directory.
-    case failing(since: Int64, nextAttempt: Int64, message: String)
-    /// Every file would fail, as with wrong credentials. A person has to do something; it is probed at `nextAttempt`.
-    case paused(since: Int64, nextAttempt: Int64, message: String)
+    /// Both times in seconds since 1970.
+    case trouble(TroubleKind, since: Int64, nextAttempt: Int64, message: String)
     /// The clock shows a time before this program was built.
     case waitingForClock
     /// The network interface that the configuration names is not up.
@@ -187,12 +192,11 @@ extension WatchSnapshot.DestinationState {
   fileprivate func add(to object: inout JSONWriter) {
     switch self {
     case .ready: object.add("state", "ready")
-    case .unreachable(let since, let nextAttempt, let message):
-      object.add("unreachable", since: since, nextAttempt: nextAttempt, message)
-    case .failing(let since, let nextAttempt, let message):
-      object.add("failing", since: since, nextAttempt: nextAttempt, message)
-    case .paused(let since, let nextAttempt, let message):
-      object.add("paused", since: since, nextAttempt: nextAttempt, message)
+    case .trouble(let kind, let since, let nextAttempt, let message):
+      object.add("state", kind.rawValue)
+      object.add("since", unixSeconds: since)
+      object.add("next_retry", unixSeconds: nextAttempt)
+      object.add("message", message)
     case .waitingForClock: object.add("state", "waiting_for_clock")
     case .waitingForInterface(let name):
       object.add("state", "waiting_for_interface")
@@ -272,12 +276,5 @@ extension WatchSnapshot.LastDelivery {
 extension JSONWriter {
   fileprivate mutating func add(id: String?) {
     if let id { add("id", id) } else { addNull("id") }
-  }
-
-  fileprivate mutating func add(_ state: String, since: Int64, nextAttempt: Int64, _ message: String) {
-    add("state", state)
-    add("since", unixSeconds: since)
-    add("next_retry", unixSeconds: nextAttempt)
-    add("message", message)
   }
 }

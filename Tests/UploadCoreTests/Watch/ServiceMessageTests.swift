@@ -25,9 +25,9 @@ struct ServiceMessageTests {
     #expect(ServiceMessage.status(snapshot) == expected)
     snapshot.groups = [WatchSnapshot.Group(destination: "https://gig\nhive/")]
     #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload")
-    snapshot.groups[0].state = .unreachable(since: 0, nextAttempt: 0, message: "")
+    snapshot.groups[0].state = .trouble(.unreachable, since: 0, nextAttempt: 0, message: "")
     #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload; https://gig hive/ unreachable")
-    snapshot.groups[0].state = .failing(since: 0, nextAttempt: 0, message: "")
+    snapshot.groups[0].state = .trouble(.failing, since: 0, nextAttempt: 0, message: "")
     #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload; uploads fail on this machine")
   }
 }

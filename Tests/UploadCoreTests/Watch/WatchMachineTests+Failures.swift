@@ -179,7 +179,7 @@ extension WatchMachineTests {
           == message + " Nothing is sent until this is fixed; the watcher retries every hour.")
       let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
       var reason = ""
-      if case .paused(_, _, let text) = shown.state { reason = text }
+      if case .trouble(.paused, _, _, let text) = shown.state { reason = text }
       #expect(reason == message)
     }
   }
@@ -461,7 +461,7 @@ extension WatchMachineTests {
     station.run(until: 5 * minute)
     #expect(station.count(.failing) == 1 && station.count(.unreachable) == 0)
     let group = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
-    guard case .failing(_, _, "no.") = group.state else {
+    guard case .trouble(.failing, _, _, "no.") = group.state else {
       Issue.record("called something else")
       return
     }

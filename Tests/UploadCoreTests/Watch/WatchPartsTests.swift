@@ -24,8 +24,9 @@ struct DestinationHealthTests {
     news.append(health.noteFailure("c", now: 2000, unixSeconds: 7, random: 0))
     #expect(news == [true, false, false])
     #expect(health.nextAttemptAt == 4000)
-    let expected = DestinationHealth.Trouble(since: 5, message: "c", attempt: .at(4000), failures: 2)
-    #expect(health.state == .unreachable(expected))
+    let expected = DestinationHealth.Trouble(
+      kind: .unreachable, since: 5, message: "c", attempt: .at(4000), failures: 2)
+    #expect(health.trouble == expected)
   }
 
   @Test func aPauseIsProbedEveryHour() {

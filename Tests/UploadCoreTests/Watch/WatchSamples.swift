@@ -37,7 +37,7 @@ extension WatchSnapshot {
     venue.totals.removedCount = 40
     var archive = WatchSnapshot.Group(destination: "https://archive.example/files")
     let unauthorized = "401 Unauthorized: check the password."
-    archive.state = .paused(since: 1_795_420_900, nextAttempt: 1_795_424_500, message: unauthorized)
+    archive.state = .trouble(.paused, since: 1_795_420_900, nextAttempt: 1_795_424_500, message: unauthorized)
     var card = WatchSnapshot.Directory(path: [0x2F, 0x63, 0xE9, 0x22, 0x5C, 0x0A])
     card.state = .unreadable("Permission denied")
     archive.directories = [card]

@@ -54,7 +54,7 @@ struct WatchStatusTests {
 
   @Test func aMachineThatFailsIsNotCalledAnUnreachableServer() throws {
     var snapshot = WatchSnapshot.sample
-    snapshot.groups[0].state = .failing(since: 0, nextAttempt: 60, message: "no permission.")
+    snapshot.groups[0].state = .trouble(.failing, since: 0, nextAttempt: 60, message: "no permission.")
     let shown = lines(try status(snapshot)).joined(separator: "\n")
     #expect(shown.contains("failing on this machine since") && shown.contains("no permission."))
   }
