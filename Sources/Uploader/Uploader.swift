@@ -132,14 +132,15 @@ extension Uploader {
 
 extension Uploader {
   /// Asks GigHive whether it still has a delivered recording.
-  func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(CancelDeleteError) -> Presence {
+  /// - Returns: nil if it has.
+  func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(CancelDeleteError) -> Absence? {
     let outcome = try run(
       .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation,
       onRetry: { _, _ in })
-    guard case .examined(let presence) = outcome else {
+    guard case .examined(let absence) = outcome else {
       throw CancelDeleteError(error: .cancelled(hasSentAll: false), answer: nil, mayBeDone: false)
     }
-    return presence
+    return absence
   }
 
   /// Asks a server, by a machine for that purpose.

@@ -34,15 +34,7 @@ extension AfterDelivery {
   }
 
   /// Why the recording stays after GigHive was asked; nil if it may be removed.
-  package func keptReason(for presence: Presence) -> KeptReason? {
-    switch presence {
-    case .stored: nil
-    case .absent: .absent
-    case .different: .different
-    case .withoutFile: .withoutFile
-    case .misnamed: .misnamed
-    case .cached: .cached
-    case .hidden: trustsServer ? nil : .hidden
-    }
+  package func keptReason(for absence: Absence?) -> KeptReason? {
+    absence.flatMap { $0 == .hidden && trustsServer ? nil : .lacking($0) }
   }
 }

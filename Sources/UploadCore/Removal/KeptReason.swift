@@ -11,18 +11,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case serverDoubtful
   /// The record lacks the SHA-256, or GigHive's number for it.
   case incompleteRecord
-  /// GigHive no longer has it.
-  case absent
-  /// GigHive has something else under its number, or a file of another size.
-  case different
-  /// GigHive's database has it, but its file is gone.
-  case withoutFile
-  /// GigHive's database has it, and names its file by something else than its SHA-256.
-  case misnamed
-  /// GigHive's database has it, but these credentials may not look at its file.
-  case hidden
-  /// A cache answered instead of GigHive.
-  case cached
+  /// GigHive was asked, and does not say that it still has it.
+  case lacking(Absence)
   /// The server did not answer the question, and why.
   case unanswered(UploadError)
   /// The program was told to end.
@@ -96,11 +86,12 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .cached, .unanswered, .interrupted, .needed, .perhapsNeeded, .statusChanged, .open, .beingWritten,
+    case .lacking(let absence): absence == .cached
+    case .unanswered, .interrupted, .needed, .perhapsNeeded, .statusChanged, .open, .beingWritten,
       .unusableDirectory, .otherFileSystem, .busy, .state, .noSpace, .leftBehind:
       true
-    case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
-      .withoutFile, .misnamed, .hidden, .changed, .unprovable, .unreadable, .noStatus, .notComparable, .gone,
+    case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .changed, .unprovable,
+      .unreadable, .noStatus, .notComparable, .gone,
       .replaced, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }

@@ -4,7 +4,8 @@ final class PresenceTask: UploadTask {
   private enum State: Sendable {
     case askingForRow
     case askingForFile(path: String, nonce: UInt64)
-    case known(Presence)
+    /// nil: GigHive has it.
+    case known(Absence?)
   }
 
   private let recording: StoredRecording
@@ -21,7 +22,7 @@ final class PresenceTask: UploadTask {
     case .askingForRow: .ask(GigHiveAPI.question(about: recording.assetID, at: recording.base))
     case .askingForFile(let path, let nonce):
       .ask(GigHiveAPI.questionAboutFile(at: path, nonce: nonce, base: recording.base))
-    case .known(let presence): .finished(.examined(presence))
+    case .known(let absence): .finished(.examined(absence))
     }
   }
 
@@ -57,7 +58,7 @@ final class PresenceTask: UploadTask {
   }
 
   /// A response to HEAD has no content to prove who sent it. Nobody else knows the length, and any other response keeps the file.
-  private func judgeFile(_ answer: Answer) throws(UploadError) -> Presence {
+  private func judgeFile(_ answer: Answer) throws(UploadError) -> Absence? {
     switch answer.status {
     case 401, 403: return .hidden
     case _ where !answer.isFresh: return .cached
@@ -65,7 +66,7 @@ final class PresenceTask: UploadTask {
       guard let length = answer.fields.first("Content-Length").flatMap({ ASCII.decimal($0.utf8) }) else {
         throw answer.noConfirmation
       }
-      return length == recording.size ? .stored : .different
+      return length == recording.size ? nil : .different
     case 404, 410: return .withoutFile
     default: throw answer.noConfirmation
     }
@@ -106,10 +107,8 @@ package struct StoredRecording: Equatable, Sendable {
   }
 }
 
-/// What GigHive says about a delivered recording.
-package enum Presence: Equatable, Sendable {
-  /// It has the recording: the same SHA-256, the same size, and a file of that size.
-  case stored
+/// Why it is not certain that GigHive still has a delivered recording: the same SHA-256, the same size, and a file of that size.
+package enum Absence: Equatable, Sendable {
   /// It has no such recording, or no longer.
   case absent
   /// It has something else under that number, or a file of another size.

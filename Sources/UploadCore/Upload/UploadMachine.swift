@@ -861,7 +861,7 @@ package enum Outcome: Equatable, Sendable {
   /// - Parameter wasGone: it was not there any more.
   case deleted(wasGone: Bool)
   /// GigHive was asked about a recording.
-  case examined(Presence)
+  case examined(Absence?)
   /// The server has taken one part of a recording.
   case partTaken
 }

@@ -284,13 +284,12 @@ extension KeptReason {
     case .serverDoubtful: "the server has claimed to have what was never sent to it."
     case .incompleteRecord:
       "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."
-    case .absent: "GigHive no longer has it."
-    case .different: "GigHive has different content under its asset number."
-    case .withoutFile: "GigHive still lists it, but no longer has its file."
-    case .cached:
-      "a cache in front of GigHive answered, which may not know what GigHive has now."
-    case .misnamed: "GigHive does not name its file by its SHA-256, so nothing shows that it has the file."
-    case .hidden: "GigHive lists it, but does not let these credentials look at its file."
+    case .lacking(.absent): "GigHive no longer has it."
+    case .lacking(.different): "GigHive has different content under its asset number."
+    case .lacking(.withoutFile): "GigHive still lists it, but no longer has its file."
+    case .lacking(.misnamed): "GigHive does not name its file by its SHA-256, so nothing shows that it has the file."
+    case .lacking(.hidden): "GigHive lists it, but does not let these credentials look at its file."
+    case .lacking(.cached): "a cache in front of GigHive answered, which may not know what GigHive has now."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
     case .needed(let upload, let destination, let since, let isRenamed):

@@ -415,11 +415,11 @@ extension Uploader {
   private func examine(
     _ stored: StoredRecording, _ after: AfterDelivery, _ cancellation: Cancellation
   ) throws(KeptReason) {
-    let presence: Presence
-    do throws(CancelDeleteError) { presence = try examine(stored, cancellation: cancellation) } catch {
+    let absence: Absence?
+    do throws(CancelDeleteError) { absence = try examine(stored, cancellation: cancellation) } catch {
       throw cancellation.isCancelled ? .interrupted : .unanswered(error.error)
     }
-    if let reason = after.keptReason(for: presence) { throw reason }
+    if let reason = after.keptReason(for: absence) { throw reason }
   }
 
   /// Proves that the file has the content that was delivered: by its status time, or else by its SHA-256.

@@ -223,8 +223,8 @@ final class UploadJob: Steppable {
       return keep(reason, recording)
     }
     shared.silentServers.noteAnswer(of: request.base.origin)
-    guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, recording) }
-    if let reason = request.afterDelivery.keptReason(for: presence) { return keep(reason, recording) }
+    guard case .examined(let absence) = driver.outcome else { return keep(.interrupted, recording) }
+    if let reason = request.afterDelivery.keptReason(for: absence) { return keep(reason, recording) }
     return remove(removal, recording)
   }
 

@@ -486,7 +486,7 @@ extension KeptReason {
 
   private var commandAdvice: String? {
     switch self {
-    case .serverCannotTell, .hidden: "Use --trust-server to remove it anyway."
+    case .serverCannotTell, .lacking(.hidden): "Use --trust-server to remove it anyway."
     case .writersUnknown: "Use --set trust-settle=yes to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _, let isRenamed):
       (isRenamed

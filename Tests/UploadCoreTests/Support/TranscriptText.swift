@@ -102,7 +102,7 @@ extension TranscriptRun {
     case .ended: return "the recording has ended"
     case .cancelled(let isKept): return isKept ? "cancelled, kept by the server" : "cancelled"
     case .deleted(let wasGone): return wasGone ? "deleted, was gone" : "deleted"
-    case .examined(let presence): return "examined: \(presence)"
+    case .examined(let absence): return "examined: " + (absence.map { "\($0)" } ?? "stored")
     case .partTaken: return "taken"
     }
   }
