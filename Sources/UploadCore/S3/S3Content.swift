@@ -36,20 +36,7 @@ enum S3Content {
 
 /// A page of ListParts.
 package struct S3PartList: Equatable, Sendable {
-  package struct Part: Equatable, Sendable {
-    package let number: Int
-    /// Bytes.
-    package let size: Int64
-    package let etag: String
-
-    package init(number: Int, size: Int64, etag: String) {
-      self.number = number
-      self.size = size
-      self.etag = etag
-    }
-  }
-
-  package private(set) var parts: [Part] = []
+  package private(set) var parts: [ListedPart] = []
   /// The number behind which the next page begins; nil if this is the last one.
   package private(set) var next: Int?
 
@@ -58,7 +45,7 @@ package struct S3PartList: Equatable, Sendable {
     var (isList, isTruncated): (Bool, Bool) = (false, false)
     var (number, size, etag): (Int?, Int64?, String?)
     var (marker, isBroken): (Int?, Bool) = (nil, false)
-    var parts: [Part] = []
+    var parts: [ListedPart] = []
     do throws(XMLError) {
       try S3Content.visit(content) { path, text in
         // moto has another name for it.
@@ -71,7 +58,7 @@ package struct S3PartList: Equatable, Sendable {
         case "Part/ETag": etag = text
         case "Part":
           if let number, let size, let etag, (1...Limits.s3PartNumber).contains(number), size >= 0 {
-            parts.append(Part(number: number, size: size, etag: etag))
+            parts.append(ListedPart(number: number, size: size, tag: S3Parts.tag(etag)))
           } else {
             isBroken = true
           }

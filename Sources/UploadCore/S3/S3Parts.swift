@@ -105,8 +105,7 @@ struct S3Parts: Sendable {
     // It lists more than it was asked for, which is too long to be read.
     guard !answer.content.isEmpty else { return .hidden }
     guard let page = S3PartList(answer.content) else { throw .notFromServer(status: answer.status) }
-    let parts = page.parts.map { ListedPart(number: $0.number, size: $0.size, tag: S3Parts.tag($0.etag)) }
-    return .parts(parts, next: page.next)
+    return .parts(page.parts, next: page.next)
   }
 
   func taken(_ answer: Answer) throws(UploadError) -> PartsDialect.Taken {
@@ -146,7 +145,7 @@ struct S3Parts: Sendable {
   }
 
   /// Without quotes, as servers compare it. A proxy that compresses makes it weak (RFC 9110, 8.8.1).
-  private static func tag(_ text: String) -> String {
+  static func tag(_ text: String) -> String {
     let text = text.utf8.dropFirst(text.hasPrefix("W/\"") ? 2 : 0)
     let isQuoted = text.count > 1 && text.first == ASCII.quote && text.last == ASCII.quote
     return String(decoding: isQuoted ? text.dropFirst().dropLast() : text, as: UTF8.self)

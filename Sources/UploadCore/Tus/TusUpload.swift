@@ -318,9 +318,9 @@ package struct TusUpload: Sendable {
     return HTTPRequest(method: asPost ? "POST" : "PATCH", target: location, fields: fields, body: RequestBody())
   }
 
-  /// Sets the checksum that ``next()`` asked for, in Base64.
-  package mutating func setChecksum(ofNextPatch text: String) {
-    if let patch = nextPatch { inFlight.nextChecksum = (patch, text) }
+  /// Sets the checksum that ``next()`` asked for.
+  package mutating func setChecksum(ofNextPatch digest: [UInt8]) {
+    if let patch = nextPatch { inFlight.nextChecksum = (patch, Base64.encode(digest)) }
   }
 
   /// Whether the newest request in flight carries the file's last byte, or completes the upload with its length.

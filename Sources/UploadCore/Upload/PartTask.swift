@@ -93,11 +93,11 @@ final class PartTask: UploadTask {
   }
 
   override func hashed(_ result: HashResult) {
-    guard case .range(let checksum, _) = result else { return }
+    guard case .range(let digest, _) = result else { return }
     switch (state, way) {
-    case (.hashing, _): (sha256, state) = (ASCII.hex(Base64.decode(checksum.utf8) ?? []), .sending)
+    case (.hashing, _): (sha256, state) = (ASCII.hex(digest), .sending)
     case (.sending, .tus(var upload)):
-      upload.setChecksum(ofNextPatch: checksum)
+      upload.setChecksum(ofNextPatch: digest)
       way = .tus(upload)
     case (.sending, .request), (.taken, _): break
     }

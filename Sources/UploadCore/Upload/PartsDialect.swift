@@ -229,10 +229,12 @@ enum PartsDialect: Sendable {
 }
 
 /// A part as a server lists it.
-struct ListedPart: Equatable, Sendable {
-  let number: Int
+package struct ListedPart: Equatable, Sendable {
+  package let number: Int
   /// Bytes.
-  let size: Int64
+  package let size: Int64
   /// Without quotes.
-  let tag: String
+  package let tag: String
+
+  package init(number: Int, size: Int64, tag: String) { (self.number, self.size, self.tag) = (number, size, tag) }
 }

@@ -459,13 +459,13 @@ final class PartsTask: UploadTask {
 
   override func hashed(_ result: HashResult) throws(UploadError) {
     switch (state, result) {
-    case (.hashing(let number), .range(let checksum, _)):
-      let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+    case (.hashing(let number), .range(let digest, _)):
+      let sha256 = ASCII.hex(digest)
       // The former content may arrive late, and replace this one.
       if let unanswered, unanswered.number == number, unanswered.sha256 != sha256 { return abort(before: nil) }
       state = .putting(number, sha256: sha256)
-    case (.matching(let number, let isJoined), .range(let checksum, _)):
-      let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+    case (.matching(let number, let isJoined), .range(let digest, _)):
+      let isSame = parts.sha256(of: number) == ASCII.hex(digest)
       if isJoined, !isSame { return leaveOther(isJoined: true) }
       if !isSame { parts.set(nil, of: number) }
       match(from: number + 1, isJoined: isJoined)
@@ -480,8 +480,8 @@ final class PartsTask: UploadTask {
       if isJoined { store(theirs: nil) } else { state = examiningOrJoining }
     case (.examiningFile, .range(_, let changed)):
       if changed == comparedAt { state = checkingOrJoining } else { try compareAgain(changed) }
-    case (.comparingAgain(let number), .range(let checksum, _)):
-      guard parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? []) else {
+    case (.comparingAgain(let number), .range(let digest, _)):
+      guard parts.sha256(of: number) == ASCII.hex(digest) else {
         throw .tus(.checksumMismatch(offset: parts.range(of: number, in: size).offset))
       }
       // It may have been changed since.

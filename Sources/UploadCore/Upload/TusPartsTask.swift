@@ -335,13 +335,13 @@ final class TusPartsTask: UploadTask {
   // MARK: Hashes
 
   override func hashed(_ result: HashResult) throws(UploadError) {
-    if case .rangeAsSent(let checksum, let isAsSent) = result { return try hashed(checksum, isAsSent: isAsSent) }
-    guard case .range(let checksum, let changed) = result else { return }
+    if case .rangeAsSent(let digest, let isAsSent) = result { return try hashed(ASCII.hex(digest), isAsSent: isAsSent) }
+    guard case .range(let digest, let changed) = result else { return }
     switch state {
-    case .hashing(let number): try send(number, sha256: ASCII.hex(Base64.decode(checksum.utf8) ?? []))
-    case .sending: part?.setChecksum(ofNextPatch: checksum)
+    case .hashing(let number): try send(number, sha256: ASCII.hex(digest))
+    case .sending: part?.setChecksum(ofNextPatch: digest)
     case .matching(let number):
-      let isSame = parts.sha256(of: number) == ASCII.hex(Base64.decode(checksum.utf8) ?? [])
+      let isSame = parts.sha256(of: number) == ASCII.hex(digest)
       if !isSame, let location = location(of: number) {
         remove([location], then: parts.areInOrder ? .leave : .match(number))
       } else {
@@ -359,10 +359,9 @@ final class TusPartsTask: UploadTask {
   }
 
   /// The part once more, to find out whether what was sent of it is what it has.
-  private func hashed(_ checksum: String, isAsSent: Bool) throws(UploadError) {
+  private func hashed(_ sha256: String, isAsSent: Bool) throws(UploadError) {
     guard case .hashing(let number) = state else { return }
     run = nil
-    let sha256 = ASCII.hex(Base64.decode(checksum.utf8) ?? [])
     if part?.isComplete ?? false, self.sha256(of: number) == sha256 {
       take(number, sha256: sha256, isAsSent: isAsSent)
     } else if isAsSent {

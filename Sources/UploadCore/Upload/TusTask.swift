@@ -349,8 +349,8 @@ final class TusTask: UploadTask {
     switch (state, hashed) {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
-    case (.uploading, .range(let checksum, _)), (.locating, .range(let checksum, _)):
-      upload.setChecksum(ofNextPatch: checksum)
+    case (.uploading, .range(let digest, _)), (.locating, .range(let digest, _)):
+      upload.setChecksum(ofNextPatch: digest)
     case (.uploading, .beginning(let sha256, let isStable)), (.locating, .beginning(let sha256, let isStable)):
       switch continuation {
       case .compare(let sent) where sha256 != sent.sha256: return leaveOtherPart()

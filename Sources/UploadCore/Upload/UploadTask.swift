@@ -274,10 +274,10 @@ package enum HashResult: Equatable, Sendable {
   case wholeFile(sha256: String, isStable: Bool = true)
   /// In lower-case hexadecimal digits. `isStable`: whether the file has not changed since it was opened.
   case beginning(sha256: String, isStable: Bool = true)
-  /// In Base64. `changed`: the status time of the file, if that is another one than when it was opened.
-  case range(checksum: String, changed: StatusTime? = nil)
-  /// In Base64. `isAsSent`: whether the file has what was sent.
-  case rangeAsSent(checksum: String, isAsSent: Bool)
+  /// `changed`: the status time of the file, if that is another one than when it was opened.
+  case range(digest: [UInt8], changed: StatusTime? = nil)
+  /// `isAsSent`: whether the file has what was sent.
+  case rangeAsSent(digest: [UInt8], isAsSent: Bool)
   /// In lower-case hexadecimal digits. `isStable`: whether the file did not change in the meantime.
   case wholeFileAgain(sent: String, now: String, isStable: Bool)
 }

@@ -115,9 +115,9 @@ final class FileHasher: Steppable {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
     case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
-    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()), changed: changed)
+    case .range(let digest): .range(digest: try digest.finish(), changed: changed)
     case .rangeAsSent(let digest, let sent, let run):
-      .rangeAsSent(checksum: Base64.encode(try digest.finish()), isAsSent: try sent.finishInHex() == run.sha256)
+      .rangeAsSent(digest: try digest.finish(), isAsSent: try sent.finishInHex() == run.sha256)
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }

@@ -81,7 +81,7 @@ struct FuzzedConversation {
         return true
       case .checksumOfNextPatch(_, let offset, let count):
         require(offset >= 0 && count >= 0 && offset + count <= length, "a checksum of what the file does not have")
-        upload.setChecksum(ofNextPatch: "3q2+7w==")
+        upload.setChecksum(ofNextPatch: [0xDE, 0xAD, 0xBE, 0xEF])
       case .gone:
         upload.restart()
         (sentEnd, highestOffset, fruitlessAnswers) = (0, 0, 0)

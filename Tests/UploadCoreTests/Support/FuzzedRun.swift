@@ -120,7 +120,7 @@ struct FuzzedRun {
     case .awaitGrowth: complaint = "it waits for a finished recording to grow"
     case .awaitLent: complaint = "it waits for a part that nobody has asked for"
     case .hash(let range):
-      if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
+      if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(digest: [0]))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
     case .reportRetry, .reportFallback, .warn: break
@@ -274,7 +274,7 @@ struct FuzzedRun {
   private mutating func strayEvent() -> UploadEvent {
     switch Int.random(in: 0..<6, using: &random) {
     case 0 where machine.inFlightCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))
-    case 1: .hashed(.range(checksum: "AA=="))
+    case 1: .hashed(.range(digest: [0]))
     case 2 where machine.inFlightCount == 0: .interrupted(interruption(nil))
     case 3: .credentials(areNew: true)
     case 4 where chance(20): .failed(.outOfResources("threads"))

@@ -89,7 +89,7 @@ struct PartsRun<Server: PartsServer> {
   private var hasNewStatus: Bool { status != openedAt }
   private var statusChange: StatusTime? { hasNewStatus ? status : nil }
   /// What was hashed while something else was sent, and perhaps changed since.
-  private var ahead: (range: HashRange, checksum: HashResult)?
+  private var ahead: (range: HashRange, result: HashResult)?
   private var hasUsedAhead = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
@@ -254,9 +254,9 @@ struct PartsRun<Server: PartsServer> {
           return
         }
         if case .range = work { hasRead = true }
-        if ahead?.range == work, case .range(let checksum, _)? = ahead?.checksum {
+        if ahead?.range == work, case .range(let digest, _)? = ahead?.result {
           hasUsedAhead = true
-          machine.handle(.hashed(.range(checksum: checksum, changed: statusChange)))
+          machine.handle(.hashed(.range(digest: digest, changed: statusChange)))
         } else {
           machine.handle(.hashed(result))
         }
@@ -352,10 +352,10 @@ struct PartsRun<Server: PartsServer> {
     switch work {
     case .range(_, let offset, let length)
     where length == 0 || Server.checksParts || record.isGrowing || Server.needsConnections:
-      .range(checksum: Base64.encode(Server.digest(versions, at: offset, length)), changed: statusChange)
+      .range(digest: Server.digest(versions, at: offset, length), changed: statusChange)
     case .rangeAsSent(let offset, let length, let run) where record.isGrowing || Server.needsConnections:
       .rangeAsSent(
-        checksum: Base64.encode(Server.digest(versions, at: offset, length)),
+        digest: Server.digest(versions, at: offset, length),
         isAsSent: run.sha256 == ASCII.hex(Server.digest(versions, at: run.offset, run.length)))
     case .beginning(let length):
       .beginning(sha256: Server.digest(versions, length), isStable: !isHostile || !chance(9))

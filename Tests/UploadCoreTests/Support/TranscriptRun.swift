@@ -155,7 +155,7 @@ struct TranscriptRun {
         throw Failure("not lent: \(line)")
       }
       if !machine.awaits(part.id) { lines.append("= is of no use") }
-      let (tag, sha256) = (String(parts.last ?? ""), ASCII.hex(Base64.decode(TranscriptSetup.checksum.utf8) ?? []))
+      let (tag, sha256) = (String(parts.last ?? ""), TranscriptSetup.sentChecksum)
       let progress: LentPart.Progress =
         switch parts[3] {
         case "not": .failed
@@ -203,15 +203,15 @@ struct TranscriptRun {
     case .range(let algorithm, let offset, let length):
       lines.append("= \(algorithm) of \(offset)-\(offset + length)")
       if script.first == "! reading finds other content" { _ = try takeEvent(&machine) }
-      let checksum = rereading == "same" && offset != rewritten ? TranscriptSetup.checksum : "vu/K/g=="
+      let digest = rereading == "same" && offset != rewritten ? TranscriptSetup.digest : [0xBE, 0xEF, 0xCA, 0xFE]
       machine.handle(
-        .hashed(.range(checksum: checksum, changed: hasNewStatus ? StatusTime(seconds: 1, nanoseconds: 0) : nil)))
+        .hashed(.range(digest: digest, changed: hasNewStatus ? StatusTime(seconds: 1, nanoseconds: 0) : nil)))
     case .rangeAsSent(let offset, let length, let run):
       lines.append("= sha256 of \(offset)-\(offset + length), \(run.offset)-\(run.end) as sent")
       if script.first == "! reading finds other content" { _ = try takeEvent(&machine) }
       let isAsSent = run.sha256 == TranscriptSetup.sentChecksum && rereading == "same"
-      let checksum = isAsSent ? TranscriptSetup.checksum : "vu/K/g=="
-      machine.handle(.hashed(.rangeAsSent(checksum: checksum, isAsSent: isAsSent)))
+      let digest = isAsSent ? TranscriptSetup.digest : [0xBE, 0xEF, 0xCA, 0xFE]
+      machine.handle(.hashed(.rangeAsSent(digest: digest, isAsSent: isAsSent)))
     case .wholeFileAgain:
       lines.append("= read again")
       if try takeEvent(&machine), lines.last == "! the connection is lost" { return }
