@@ -25,7 +25,7 @@
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
 /// - While a request is in flight, ``lendPart()`` may give a part for another connection, which a machine for it sends. Report what
-///   ``progressOfPart`` of that says with ``UploadEvent/lent(_:_:)``, and save what ``takeUnsaved()`` returns. A part that is of no use any
+///   ``UploadTask/progressOfPart`` of that says with ``UploadEvent/lent(_:_:)``, and save what ``takeUnsaved()`` returns. A part that is of no use any
 ///   more (``awaits(_:)``) need not be sent to its end.
 /// - `finished` and `failed` are the last actions. A delivery is the record's last change, or what ``end(with:_:)`` says, also if the
 ///   upload ends without the machine, as by a signal. Nobody decides anything after that.
@@ -42,21 +42,6 @@
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine {
-  /// Whether only the server has work to do: everything is sent.
-  package var awaitsRecording: Bool { task.awaitsRecording }
-
-  /// Whether the server has had everything, and the file is read again for its SHA-256.
-  package var isVerifying: Bool { task.isVerifying }
-
-  /// Whether what is read of the file is not known to be what was sent.
-  package var readsUnknown: Bool { task.readsUnknown }
-
-  /// Whether the server does not join parts, so that a recording is sent when it has ended.
-  package var joinsNothing: Bool { task.joinsNothing }
-
-  /// Whether the server has had everything, and only the outcome is missing.
-  package var awaitsOutcome: Bool { task.awaitsOutcome }
-
   /// The outcome of the last request. `isFullSend`: whether a large recording was sent completely in vain, if this counts as a failure.
   private enum Latest: Sendable {
     case nothing
@@ -66,7 +51,8 @@ package struct UploadMachine {
 
   package private(set) var state = State.deciding
   private var latest = Latest.nothing
-  private var task: UploadTask
+  /// What is sent, and how far it is. Only this machine changes it.
+  package private(set) var task: UploadTask
   private let purpose: Purpose
   private let policy: UploadPolicy
   private var retryDecider: RetryDecider
@@ -152,20 +138,6 @@ package struct UploadMachine {
 
   /// Whether the server has refused the recording as a form because of its size, so that tus is tried.
   package var hasFormTooLarge: Bool { formRefusal?.error.isTooLargeAsForm ?? false }
-
-  /// Whether the recording is sent in one request, not over tus.
-  package var sendsWhole: Bool { task.sendsWhole }
-
-  /// What of the file is probably hashed next, after the request in flight.
-  package var nextRange: HashRange? { task.nextRange }
-
-  package var answeredRequest: AnsweredRequest { task.answered }
-
-  /// Whether the server may have the whole recording, although no response says so.
-  package var doubt: StoredDoubt { task.doubt }
-
-  /// Whether a recording to be deleted may be gone, although no response says so.
-  package var mayBeDeleted: Bool { task.mayBeDeleted }
 
   /// The deadline for everything, on the clock of ``next(nowMilliseconds:unixSeconds:)``; nil if there is no limit.
   package var deadlineMilliseconds: Int64? {
@@ -341,15 +313,6 @@ package struct UploadMachine {
     }
   }
 
-  /// How far a part is that was lent to this machine; nil for others, and before the server has anything of it.
-  package var progressOfPart: LentPart.Progress? { task.progressOfPart }
-
-  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
-  package var deliveredInParts: Int64? { task.deliveredInParts }
-
-  /// Whether a recording that grows is sent from its start on, not its first part last.
-  package var sendsInOrder: Bool { task.sendsInOrder }
-
   // MARK: Events
 
   /// Handles an event. After the end, nothing changes the outcome: what was in flight then may still be answered, interrupted or hashed.
@@ -435,7 +398,7 @@ package struct UploadMachine {
   package func end(with error: UploadError, _ facts: LocalFacts) -> UploadEnd {
     var end = UploadEnd(error, offset: task.lastOffset)
     if case .cancelled = error {
-      end.error = .cancelled(hasSentAll: sendsWhole && facts.hasSentAll)
+      end.error = .cancelled(hasSentAll: task.sendsWhole && facts.hasSentAll)
       end.recorded = end.error
     }
     end.sent = facts.sent
@@ -446,8 +409,8 @@ package struct UploadMachine {
     }
     // Otherwise neither the server nor a digest would reveal what a change of the status stands for.
     guard facts.hasNewStatus, facts.sent == nil, !task.isComparedLater else { return end }
-    if !plan.request.isRepeatable, !sendsWhole || !plan.request.computesSHA256 {
-      end.contentDoubt = doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
+    if !plan.request.isRepeatable, !task.sendsWhole || !plan.request.computesSHA256 {
+      end.contentDoubt = task.doubt == .unclear || facts.hasSentAll ? .unclear : StoredDoubt.none
     } else {
       end.contentDoubt = task.doubtOfParts
     }
@@ -499,7 +462,7 @@ package struct UploadMachine {
       throw .notFromServer(status: answer.status)
     }
     if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
-    if sendsWhole, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
+    if task.sendsWhole, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
     if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
     traits.requestAnswered(progress: task.progress)
@@ -548,12 +511,14 @@ package struct UploadMachine {
 
   /// Whether a second form was stopped after the same time.
   private mutating func isCutAgain(_ interruption: Interruption) -> Bool {
-    sendsWhole && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
+    task.sendsWhole && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
   }
 
   /// The server refuses such a large form, and may take the recording in parts.
   private func tusInsteadOfForm() -> TusTask? {
-    guard sendsWhole, formRefusal == nil, case .upload(let plan) = purpose, plan.request.maySendTus else { return nil }
+    guard task.sendsWhole, formRefusal == nil, case .upload(let plan) = purpose, plan.request.maySendTus else {
+      return nil
+    }
     return try? TusTask(plan)
   }
 
@@ -570,7 +535,7 @@ package struct UploadMachine {
     // A tus server that did not respond is asked how much it has kept.
     let consequence = retryDecider.failed(
       error, mayPass: mayPass, mayRepeat: mayRepeat, fullSend: failure,
-      pausesAfterFullSend: sendsWhole || failure != .unanswered, progress: isLoss ? 0 : task.progress,
+      pausesAfterFullSend: task.sendsWhole || failure != .unanswered, progress: isLoss ? 0 : task.progress,
       minimumDelay: task.pauseMilliseconds(after: error), nowMilliseconds: now, unixSeconds: unixSeconds)
     if !isLoss, endsFinalizing(consequence, now) { return }
     // It counts once.
@@ -617,7 +582,7 @@ package struct UploadMachine {
   /// Once a captive portal is gone, its responses no longer count: its redirects, and that there is no tus.
   private mutating func forgetStranger() {
     traits.redirects.forget()
-    if sendsWhole, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = tus }
+    if task.sendsWhole, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = tus }
   }
 }
 

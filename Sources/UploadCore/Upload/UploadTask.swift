@@ -1,50 +1,50 @@
 /// The protocol-specific part of an upload, without connections, retries and redirects; or of what is asked of a server without content of a
 /// recording. Here is what is true of most. A class, so that nothing is allocated when one changes while content is sent.
-class UploadTask {
+package class UploadTask {
   /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 { 0 }
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 { 0 }
 
-  /// How much of an upload in parts the server has, in bytes; nil of others.
-  var deliveredInParts: Int64? { nil }
+  /// How much the server had of a recording in parts before the request in flight, in bytes; nil for others.
+  package var deliveredInParts: Int64? { nil }
 
   /// Whether the recording is sent in one request, not over tus.
-  var sendsWhole: Bool { false }
+  package var sendsWhole: Bool { false }
 
   /// What the response is to, for who explains it.
-  var answered: AnsweredRequest { .other }
+  package var answered: AnsweredRequest { .other }
 
   /// Whether a request may be pipelined (RFC 9112, 9.3.2).
   var mayPipeline: Bool { false }
 
-  /// Whether parts are sent in order, as one upload.
-  var sendsInOrder: Bool { false }
+  /// Whether a recording that grows is sent from its start on, not its first part last.
+  package var sendsInOrder: Bool { false }
 
   /// Whether a request has a part of the recording, so that a server that is busy costs no more than that.
   var sendsParts: Bool { false }
 
-  /// ``UploadMachine/awaitsRecording``
-  var awaitsRecording: Bool { false }
+  /// Whether only the server has work to do: everything is sent.
+  package var awaitsRecording: Bool { false }
 
   /// Whether a request is in flight whose response counts, after one that was answered.
   var awaitsAnswer: Bool { false }
 
-  /// Whether the file is read to be compared.
-  var isVerifying: Bool { false }
+  /// Whether the server has had everything, and the file is read again for its SHA-256.
+  package var isVerifying: Bool { false }
 
   /// Whether the server has had everything, and only the outcome is missing.
-  var awaitsOutcome: Bool { false }
+  package var awaitsOutcome: Bool { false }
 
   /// Whether the last interruption leads to another request at once.
   var isMoving: Bool { false }
 
   /// Whether what is read of the file is not known to be what was sent.
-  var readsUnknown: Bool { false }
+  package var readsUnknown: Bool { false }
 
   /// Whether the server does not join parts.
-  var joinsNothing: Bool { false }
+  package var joinsNothing: Bool { false }
 
   /// Whether there is an upload on the server that continues with the cookies it has set.
   var hasUpload: Bool { false }
@@ -56,7 +56,7 @@ class UploadTask {
   func mayBeStored(afterLocal error: UploadError) -> Bool { false }
 
   /// Whether a recording to be deleted may be gone, although no response says so.
-  var mayBeDeleted: Bool { false }
+  package var mayBeDeleted: Bool { false }
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool { false }
@@ -105,7 +105,7 @@ class UploadTask {
   func next() throws(UploadError) -> TaskStep { throw .internalError("a task without steps") }
 
   /// What is probably hashed next, after the request in flight.
-  var nextRange: HashRange? { nil }
+  package var nextRange: HashRange? { nil }
 
   /// The last byte of a request that announces it is about to be sent.
   func lastByteNext() {}
@@ -164,7 +164,7 @@ class UploadTask {
   func note(_ progress: LentPart.Progress, of part: LentPart.ID) {}
 
   /// How far a part is that was lent to this connection; nil for others, and before the server has anything of it.
-  var progressOfPart: LentPart.Progress? { nil }
+  package var progressOfPart: LentPart.Progress? { nil }
 }
 
 enum TaskStep: Equatable, Sendable {

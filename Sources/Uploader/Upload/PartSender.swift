@@ -40,7 +40,7 @@ final class PartSender: Steppable {
     guard let driver else { return nil }
     let wait = try driver.step(ready, nowMilliseconds: now)
     note(arrived: wait == nil ? 0 : driver.arrivedOfPart, now)
-    if let progress = driver.machine.progressOfPart, progress != told {
+    if let progress = driver.machine.task.progressOfPart, progress != told {
       told = progress
       upload.note(progress, of: part)
     }

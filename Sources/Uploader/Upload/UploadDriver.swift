@@ -76,14 +76,14 @@ final class UploadDriver: Steppable {
   /// What the machine cannot know at the end of the upload.
   var facts: LocalFacts {
     LocalFacts(
-      hasSentAll: hasSentAll, sent: machine.sendsWhole || machine.readsUnknown ? nil : source?.sentPart,
+      hasSentAll: hasSentAll, sent: machine.task.sendsWhole || machine.task.readsUnknown ? nil : source?.sentPart,
       hasNewStatus: (try? source?.file.verifyUnchanged()) ?? false)
   }
 
   var hasSentAll: Bool {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
-    case .hashing: machine.isVerifying
+    case .hashing: machine.task.isVerifying
     case .deciding, .held, .connecting, .growing, .awaitingLent, .waiting, .finished: false
     }
   }
@@ -97,11 +97,12 @@ final class UploadDriver: Steppable {
     case .held, .connecting:
       finishUntil = nowMilliseconds
       return
-    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome, .growing, .awaitingLent:
+    case .hashing where !machine.task.awaitsOutcome, .waiting where !machine.task.awaitsOutcome, .growing,
+      .awaitingLent:
       activity = .deciding
     case .deciding, .transferring, .rereading, .hashing, .waiting, .finished: break
     }
-    if !machine.sendsWhole { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
+    if !machine.task.sendsWhole { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
   }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
@@ -227,7 +228,7 @@ final class UploadDriver: Steppable {
     case .send(let request, let choice): try send(request, choice)
     case .hash(let range): try hash(range)
     case .awaitGrowth(let length):
-      if machine.joinsNothing, let source { shared.configuration.warnings?(GrowingFile.waiting(source.file.path)) }
+      if machine.task.joinsNothing, let source { shared.configuration.warnings?(GrowingFile.waiting(source.file.path)) }
       slot.rest()
       activity = .growing(to: length, nextLookMilliseconds: now)
     case .awaitLent: activity = .awaitingLent
@@ -265,7 +266,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0, to: machine.answeredRequest) } }
+  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0, to: machine.task.answered) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }
@@ -320,8 +321,8 @@ final class UploadDriver: Steppable {
   /// has lost its upload.
   /// - Returns: false if it cannot yet.
   private func takeFittingSlot() -> Bool {
-    guard let slots, machine.awaitsRecording != slot.isForWaiting else { return true }
-    if let other = machine.awaitsRecording ? slots.exchange(slot) : slots.exchangeForSending(slot) {
+    guard let slots, machine.task.awaitsRecording != slot.isForWaiting else { return true }
+    if let other = machine.task.awaitsRecording ? slots.exchange(slot) : slots.exchangeForSending(slot) {
       slot = other
       return true
     }
@@ -362,7 +363,7 @@ final class UploadDriver: Steppable {
       wire, of: source, over: connection, buffers: slot.buffers,
       timeouts: shared.configuration.timeouts, rateShare: slot.rateShare)
     activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
-    if let range = machine.nextRange, range != ahead?.range, let file = source?.file {
+    if let range = machine.task.nextRange, range != ahead?.range, let file = source?.file {
       // The thread reads one range at a time.
       ahead = nil
       ahead = slot.buffers.hashAhead(range, of: file)
@@ -416,7 +417,7 @@ final class UploadDriver: Steppable {
 
   /// - Parameter progress: that of the request in flight.
   private func report(_ progress: UploadProgress) {
-    guard let delivered = machine.deliveredInParts else { return hooks.onProgress(progress) }
+    guard let delivered = machine.task.deliveredInParts else { return hooks.onProgress(progress) }
     connections.update(
       delivered: delivered + arrivedOfFile + helpers.arrived, over: helpers.count + 1, nowMilliseconds: now)
     reportProgress()
@@ -501,14 +502,14 @@ extension UploadDriver {
   }
 
   private func lendPart() -> (part: LentPart, composer: RequestComposer)? {
-    guard let delivered = machine.deliveredInParts, connections.mayLend(delivered: delivered),
+    guard let delivered = machine.task.deliveredInParts, connections.mayLend(delivered: delivered),
       let part = machine.lendPart()
     else { return nil }
     return (part, composer)
   }
 
   /// How much has arrived of a part, in bytes.
-  var arrivedOfPart: Int64 { (machine.deliveredInParts ?? 0) + arrivedOfFile }
+  var arrivedOfPart: Int64 { (machine.task.deliveredInParts ?? 0) + arrivedOfFile }
 
   /// How many bytes of the range of the file in the current request have arrived.
   private var arrivedOfFile: Int64 {
@@ -524,16 +525,16 @@ extension UploadDriver {
   }
 
   private func reportProgress() {
-    guard let delivered = machine.deliveredInParts, let file = source?.file else { return }
+    guard let delivered = machine.task.deliveredInParts, let file = source?.file else { return }
     let arrived = delivered + arrivedOfFile + helpers.arrived
-    hooks.onProgress(file.progress(delivered: arrived, isInOrder: machine.sendsInOrder, nowMilliseconds: now))
+    hooks.onProgress(file.progress(delivered: arrived, isInOrder: machine.task.sendsInOrder, nowMilliseconds: now))
   }
 
   /// What has become of a part that a helper sends.
   func note(_ progress: LentPart.Progress, of part: LentPart.ID) {
     if case .taken = progress { connections.noteSentPart() }
     if progress == .failed, machine.awaits(part) {
-      connections.noteFailure(delivered: machine.deliveredInParts ?? 0, nowMilliseconds: now)
+      connections.noteFailure(delivered: machine.task.deliveredInParts ?? 0, nowMilliseconds: now)
     }
     machine.handle(.lent(part, progress))
     if let change = machine.takeUnsaved() { save(change) }

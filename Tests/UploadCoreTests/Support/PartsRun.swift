@@ -230,7 +230,7 @@ struct PartsRun<Server: PartsServer> {
       case .send(let next, _):
         request = next
         if next.announcesLastByte { machine.handle(.lastByteNext) }
-        if let range = machine.nextRange, range != ahead?.range {
+        if let range = machine.task.nextRange, range != ahead?.range {
           ahead = hashed(range).map { (range, $0) }
           if !Server.checksParts || ahead == nil { complaint = "it reads ahead without a need" }
         }
@@ -292,7 +292,7 @@ struct PartsRun<Server: PartsServer> {
   private mutating func stop(_ machine: inout UploadMachine, with error: UploadError, hasRead: Bool) {
     log.append("\(error)")
     let length = (0...Server.size).randomElement(using: &random) ?? 0
-    let isKnown = computesDigest && hasRead && !hasNewStatus && !machine.sendsWhole && !machine.readsUnknown
+    let isKnown = computesDigest && hasRead && !hasNewStatus && !machine.task.sendsWhole && !machine.task.readsUnknown
     let sent = SentPart(
       length: length, sha256: Server.digest(versions, length), statusTime: Server.checksParts ? openedAt : nil)
     let facts = LocalFacts(sent: isKnown && length > 0 ? sent : nil, hasNewStatus: hasNewStatus)
@@ -318,7 +318,7 @@ struct PartsRun<Server: PartsServer> {
       }
       let hasFailed = stepLent(index)
       let id = lent[index].part.id
-      guard let progress = hasFailed ? .failed : lent[index].machine.progressOfPart else { continue }
+      guard let progress = hasFailed ? .failed : lent[index].machine.task.progressOfPart else { continue }
       if progress.isEnd { lent.remove(at: index) }
       upload.handle(.lent(id, progress))
       if let change = upload.takeUnsaved() { save(change) }

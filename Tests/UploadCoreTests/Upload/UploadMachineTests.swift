@@ -132,11 +132,11 @@ struct UploadMachineTests {
     var previous = UnfinishedUpload()
     previous.assetID = 9
     var recalling = try UploadMachine.upload(to: .gigHive, previous: previous)
-    #expect(recalling.next(nowMilliseconds: 0) == .hash(.wholeFile) && !recalling.isVerifying)
+    #expect(recalling.next(nowMilliseconds: 0) == .hash(.wholeFile) && !recalling.task.isVerifying)
     var sending = try machine([])
     _ = sending.next(nowMilliseconds: 0)
     sending.handle(.answered(Answer(status: 201, content: bytes(GigHive.created))))
-    #expect(sending.next(nowMilliseconds: 0) == .hash(.wholeFile) && sending.isVerifying)
+    #expect(sending.next(nowMilliseconds: 0) == .hash(.wholeFile) && sending.task.isVerifying)
   }
 
   /// Of an attempt that ends while it reads what an earlier process has sent, the record keeps no more than it has.
@@ -151,17 +151,17 @@ struct UploadMachineTests {
       machine.handle(.answered(Answer(status: 200, fields: [proof, field])))
     }
     #expect(machine.next(nowMilliseconds: 0) == .hash(.beginning(length: sent?.length ?? 42)))
-    #expect(machine.readsUnknown == (sent == nil))
+    #expect(machine.task.readsUnknown == (sent == nil))
     machine.handle(.hashed(.beginning(sha256: "ab", isStable: true)))
-    #expect(!machine.readsUnknown)
+    #expect(!machine.task.readsUnknown)
   }
 
   @Test func aSecondDeletionLearnsThatItMayBeDone() throws {
     var machine = try UploadMachine.delete()
-    #expect(!machine.mayBeDeleted)
+    #expect(!machine.task.mayBeDeleted)
     _ = machine.next(nowMilliseconds: 0)
     machine.handle(.interrupted(Interruption(.connectionLost(.awaitingAnswer, peer: "hive", nil), sent: .whole)))
-    #expect(machine.mayBeDeleted)
+    #expect(machine.task.mayBeDeleted)
   }
 
   @Test(arguments: [false, true])
