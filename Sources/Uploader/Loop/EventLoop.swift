@@ -25,6 +25,20 @@ final class EventLoop<Worker: Steppable> {
   /// Whether no other machine starts.
   private var isFinishing = false
 
+  /// Runs one machine to its end.
+  /// - Returns: how it failed; nil if it has ended by itself.
+  func run(only worker: Worker) -> UploadError? {
+    var next: Worker? = worker
+    var failure: UploadError? = .cancelled(hasSentAll: false)
+    run(1) {
+      defer { next = nil }
+      return next
+    } ended: { _, error in
+      failure = error
+    }
+    return failure
+  }
+
   /// - Parameter output: decides when another machine may start, and is written to as soon as possible.
   init(_ cancellation: Cancellation, output: (any CallerOutput)? = nil) {
     let most = Int(Limits.jobCount + Limits.connectionCount) + Limits.waitingUploadCount

@@ -62,14 +62,10 @@ final class RecordSearch {
   static func find(
     for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
   ) throws(UploadError) -> Finding? {
-    let search = reading(directory)
-    defer { withExtendedLifetime(search) {} }
     let own = UploadRecord(id: "", of: request, for: file, identity)
-    let found: UploadRecord?
-    do throws(StateError) {
-      found = try search.previous(of: own, changed: file.statusTimeAtOpen, request)
-    } catch { throw .state(error) }
-    if search.isCancelled { throw .cancelled(hasSentAll: false) }
+    let found = try found(in: directory) { search throws(StateError) in
+      try search.previous(of: own, changed: file.statusTimeAtOpen, request)
+    }
     guard let found else { return nil }
     if found.phase == .delivered {
       return .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
@@ -82,13 +78,19 @@ final class RecordSearch {
   static func reservation(
     for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
   ) throws(UploadError) -> String? {
+    let own = UploadRecord(id: "", of: request, for: file, identity)
+    return try found(in: directory) { search throws(StateError) in try search.reservation(against: own) }?.id
+  }
+
+  private static func found(
+    in directory: StateDirectory, _ look: (RecordSearch) throws(StateError) -> UploadRecord?
+  ) throws(UploadError) -> UploadRecord? {
     let search = reading(directory)
     defer { withExtendedLifetime(search) {} }
-    let own = UploadRecord(id: "", of: request, for: file, identity)
     let found: UploadRecord?
-    do throws(StateError) { found = try search.reservation(against: own) } catch { throw .state(error) }
+    do throws(StateError) { found = try look(search) } catch { throw .state(error) }
     if search.isCancelled { throw .cancelled(hasSentAll: false) }
-    return found?.id
+    return found
   }
 
   /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one

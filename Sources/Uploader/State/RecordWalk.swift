@@ -211,65 +211,6 @@ extension UploadRecord {
   }
 }
 
-/// Files of delivered recordings that are still to be removed from this machine: an empty file `ID.remove` beside the record says so. It
-/// is created before the delivery is recorded, and exists until the file is removed, or kept permanently. So a kill, a power cut, or a
-/// server that does not answer only postpones the removal.
-extension StateDirectory {
-  /// Notes that the file of this upload is to be removed after its delivery. The next write, of the record, also syncs this. If it fails,
-  /// the removal is tried only once.
-  func markRemovalDue(_ id: String) {
-    let descriptor = withBallast { shim_open_for_writing(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE)) }
-    if descriptor >= 0 { _ = shim_close(descriptor) }
-  }
-
-  /// Notes that the file is removed, or kept permanently. A power cut may undo this: then the removal is tried once more.
-  package func clearRemovalDue(_ id: String) { _ = shim_unlink(file(removalMark(id)).cName) }
-
-  package func isRemovalDue(_ id: String) -> Bool { exists(removalMark(id)) }
-
-  /// How many files of delivered recordings are still to be removed. Of two that were deliveries of the same one, the other remains marked.
-  package func removalDueCount() throws(StateError) -> Int {
-    var count = 0
-    try visitFiles { name in
-      let id = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
-      guard UploadRecord.isID(id), name.elementsEqual(removalMark(id).utf8) else { return }
-      // Without its record, it is one that a kill has left behind.
-      if let record = try? current(id), record.phase == .delivered, record.mayHaveFile { count += 1 }
-    }
-    return count
-  }
-
-  private func removalMark(_ id: String) -> String { id + ".remove" }
-}
-
-/// What another upload may have replaced on a server: a file `ID.replaced` beside the record says so, also when the record of that upload is
-/// gone. It needs no lock of the record, and no clock.
-extension StateDirectory {
-  enum Replacement {
-    case none
-    /// The other upload has begun. The file is empty.
-    case possible
-    /// The other upload was delivered. The file has a byte.
-    case certain
-  }
-
-  func replacement(of id: String) -> Replacement {
-    shim_file_status(at: file(id + ".replaced")).map { $0.size > 0 ? .certain : .possible } ?? .none
-  }
-
-  /// The next write, of the other upload's record, also syncs this.
-  func markReplaced(_ id: String, isCertain: Bool) throws(StateError) {
-    let path = file(id + ".replaced")
-    let descriptor = withBallast { shim_open_for_writing(path.cName, Int32(SHIM_OPEN_CREATE)) }
-    guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
-    if isCertain { _ = shim_set_length(descriptor, 1) }
-    _ = shim_close(descriptor)
-  }
-
-  /// Its record is removed, or it is sent again.
-  func clearReplaced(_ id: String) { _ = shim_unlink(file(id + ".replaced").cName) }
-}
-
 extension Limits {
   /// Records sorted at a time when all are listed. Twice as many are held.
   static let orderedRecordCount = 8192

@@ -41,7 +41,7 @@ extension StateDirectory {
       let id = ids.isEmpty ? id : try? LockedRecord.freeID(in: self)
     {
       ids.append(id)
-      areCreated = create(id + ".spare") && create(id + ".room")
+      areCreated = [".spare", ".room"].allSatisfy { createEmpty(file(id + $0)) == 0 }
     }
     let bytes = ids[1...].reduce(bootBytes) { $0 + Array($1.utf8) }
     // What was renamed since the last ones were made is on the disk then, too, and so is the name of the list.
@@ -60,12 +60,6 @@ extension StateDirectory {
     _ = shim_close(list)
   }
 
-  private func create(_ name: String) -> Bool {
-    let descriptor = shim_open_for_writing(file(name).cName, Int32(SHIM_OPEN_CREATE))
-    if descriptor >= 0 { _ = shim_close(descriptor) }
-    return descriptor >= 0
-  }
-
   /// Gives records that are under the names of spares their own, once, if the machine has been started since spares were made.
   /// - Throws: if one may be missed that could be read later.
   func recoverNames() throws(StateError) {
@@ -73,7 +67,7 @@ extension StateDirectory {
     if !areNamesCurrent() {
       var missed: StateError?
       try visitFiles { name in
-        guard let id = name.spareID else { return }
+        guard let id = name.recordID(before: [".spare", ".room"]) else { return }
         do throws(StateError) { try recover(id, from: String(decoding: name, as: UTF8.self)) } catch {
           if error.isTemporary { missed = error }
         }
@@ -104,16 +98,6 @@ extension StateDirectory {
   }
 
   private var bootBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: boot >> (8 * $0)) } }
-}
-
-extension UnsafeRawBufferPointer {
-  /// The ID in the name of one of the files of a spare.
-  fileprivate var spareID: String? {
-    guard count > UploadRecord.idLength else { return nil }
-    let id = String(decoding: self[..<UploadRecord.idLength], as: UTF8.self)
-    let isSpare = [".spare", ".room"].contains { self[UploadRecord.idLength...].elementsEqual($0.utf8) }
-    return isSpare && UploadRecord.isID(id) ? id : nil
-  }
 }
 
 extension Limits {

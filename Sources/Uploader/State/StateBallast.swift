@@ -11,10 +11,7 @@ extension StateDirectory {
     let hidden = recordings.appendingName(Array(".gighive-upload-ballast".utf8))
     hiddenBallast = StateDirectory.renamesNeedSpace(in: recordings) ? hidden : nil
     RemovalJournal.reserve(in: self)
-    if isMissing(spareLock) {
-      let descriptor = shim_open_for_writing(spareLock.cName, Int32(SHIM_OPEN_CREATE))
-      if descriptor >= 0 { _ = shim_close(descriptor) }
-    }
+    if isMissing(spareLock) { _ = createEmpty(spareLock) }
     for ballast in ballasts { makeBallast(ballast) }
   }
 
