@@ -168,18 +168,11 @@ extension Uploader {
             answer = nil
           }, onAnswer: { answer = $0 }))
     } catch { throw CancelDeleteError(error: error, answer: nil, mayBeDone: false) }
-    var waiting: UploadDriver? = driver
-    var failure: UploadError? = .cancelled(hasSentAll: false)
-    EventLoop<UploadDriver>(cancellation).run(1) {
-      defer { waiting = nil }
-      return waiting
-    } ended: { _, error in
-      failure = error
-    }
+    let failure = EventLoop(cancellation).run(only: driver)
     if failure == nil, let outcome = driver.outcome { return outcome }
     throw CancelDeleteError(
       error: failure ?? .cancelled(hasSentAll: false), answer: answer,
-      mayBeDone: driver.machine.mayBeDeleted || driver.hasSentAll)
+      mayBeDone: driver.machine.task.mayBeDeleted || driver.hasSentAll)
   }
 }
 
@@ -215,8 +208,7 @@ extension Uploader {
   /// A state directory that does not exist is not created.
   func existingStateDirectory() throws(UploadError) -> StateDirectory? {
     guard let path = shared.configuration.stateDirectory, shim_file_status(at: path) != nil else { return nil }
-    let warnings = shared.configuration.warnings
-    do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
+    do throws(StateError) { return try shared.openState(path) } catch { throw .state(error) }
   }
 
   private func finding(

@@ -91,8 +91,8 @@ struct Main {
 
   private static func unknown(_ command: String) -> UsageError {
     let names = Help.commands + (command.utf8.count > 2 ? ["--help", "--version"] : [])
-    let nearest = Suggestion.nearest(to: Array(command.utf8), among: names)
-    let suggestion = nearest.map { " Did you mean " + $0 + "?" } ?? ""
-    return UsageError("unknown command \"" + PrintableText.line(command) + "\"." + suggestion)
+    return UsageError(
+      "unknown command \"" + PrintableText.line(command) + "\"."
+        + Suggestion.question(about: command.utf8, among: names))
   }
 }

@@ -40,6 +40,15 @@ enum StreamRead: Equatable {
 enum StreamError: Error, Equatable {
   case system(SystemError)
   case tls(TLSError)
+
+  /// The connection is lost in this phase.
+  /// - Parameter host: for which the certificate must be.
+  func lost(_ phase: UploadPhase, peer: String, host: String) -> UploadError {
+    switch self {
+    case .system(let error): .connectionLost(phase, peer: peer, error)
+    case .tls(let error): .tls(error, host: host)
+    }
+  }
 }
 
 /// Why sendfile(2) failed: either end can fail.

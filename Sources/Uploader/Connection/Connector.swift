@@ -248,10 +248,7 @@ final class Connector: Steppable {
       progress = try stream.handshake()
     } catch {
       if stream.isHybridUnanswered { return try reconnectWithoutHybrid(now) }
-      switch error {
-      case .tls(let error): throw .tls(error, host: target.host)
-      case .system(let error): throw .connectionLost(.handshaking, peer: winner.address, error)
-      }
+      throw error.lost(.handshaking, peer: winner.address, host: target.host)
     }
     switch progress {
     case .wantsRead, .wantsWrite:

@@ -64,10 +64,7 @@ final class ProxyTunnel {
 
   private func orLost<T>(_ operation: () throws(StreamError) -> T) throws(UploadError) -> T {
     do throws(StreamError) { return try operation() } catch {
-      switch error {
-      case .system(let error): throw .connectionLost(.tunnelling, peer: proxy.text, error)
-      case .tls(let error): throw .tls(error, host: proxy.text)
-      }
+      throw error.lost(.tunnelling, peer: proxy.text, host: proxy.text)
     }
   }
 }

@@ -198,10 +198,7 @@ final class Probe: Steppable {
   /// The connection broke. What has arrived counts.
   private func end(after error: StreamError, _ connection: Connection) {
     if exchange.refusalSoFar == nil {
-      switch error {
-      case .system(let error): result.error = .connectionLost(phase, peer: connection.peer, error)
-      case .tls(let error): result.error = .tls(error, host: connection.host ?? connection.peer)
-      }
+      result.error = error.lost(phase, peer: connection.peer, host: connection.host ?? connection.peer)
     }
     end(connection)
   }
@@ -304,15 +301,7 @@ package final class Prober {
       probe = Probe(
         request, to: target, configuration, composer, tls: try tls.context(for: target), cut: cut, answered: answered)
     } catch { return ProbeResult(error: error) }
-    var next: Probe? = probe
-    var failure: UploadError? = .cancelled(hasSentAll: false)
-    EventLoop<Probe>(cancellation).run(1) {
-      defer { next = nil }
-      return next
-    } ended: { _, error in
-      failure = error
-    }
-    if let failure { probe.fail(failure) }
+    if let failure = EventLoop(cancellation).run(only: probe) { probe.fail(failure) }
     return probe.result
   }
 }

@@ -17,10 +17,12 @@ struct SharedResources {
       let seen = request.lastSeen ?? FileSighting(at: request.file),
       fileSystems.kind(device: seen.identity.device) == .stable
     else { return nil }
+    do throws(StateError) { return try openState(path).untouchedDelivery(of: request, seen) } catch { return nil }
+  }
+
+  func openState(_ path: LocalPath) throws(StateError) -> StateDirectory {
     let warnings = configuration.warnings
-    do throws(StateError) {
-      return try state.open(path, warn: { warnings?($0) }).untouchedDelivery(of: request, seen)
-    } catch { return nil }
+    return try state.open(path, warn: { warnings?($0) })
   }
 
   /// Settings that apply to uploads of all protocols.

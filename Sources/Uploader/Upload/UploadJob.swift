@@ -75,7 +75,7 @@ final class UploadJob: Steppable {
   var isWaitingOnly: Bool {
     guard slot.isForWaiting else { return false }
     // An upload that the server has lost is sent again, as soon as a slot for that is free.
-    if case .running(let driver, _) = state { return driver.machine.awaitsRecording }
+    if case .running(let driver, _) = state { return driver.machine.task.awaitsRecording }
     return true
   }
 
@@ -134,7 +134,7 @@ final class UploadJob: Steppable {
       return Wait(untilMilliseconds: now)
     }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
-    if driver.machine.sendsWhole, request.isForGigHive {
+    if driver.machine.task.sendsWhole, request.isForGigHive {
       record?.directory.noteAcceptedForm(request, length: sent.size)
     }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
@@ -510,8 +510,7 @@ final class UploadJob: Steppable {
   }
 
   private func stateDirectory(_ path: LocalPath) throws(UploadError) -> StateDirectory {
-    let warnings = shared.configuration.warnings
-    do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
+    do throws(StateError) { return try shared.openState(path) } catch { throw .state(error) }
   }
 
   private func record(

@@ -256,6 +256,11 @@ struct Operands: RandomAccessCollection {
 }
 
 enum Suggestion {
+  /// " Did you mean --form?", or nothing.
+  static func question(about word: some Sequence<UInt8>, among names: [String], prefix: String = "") -> String {
+    nearest(to: Array(word), among: names).map { " Did you mean " + prefix + $0 + "?" } ?? ""
+  }
+
   /// The name that starts with the word, or else the one with the fewest changed letters, if they are few.
   static func nearest(to word: [UInt8], among names: [String]) -> String? {
     if word.count > 1, let name = names.first(where: { $0.utf8.starts(with: word) }) { return name }

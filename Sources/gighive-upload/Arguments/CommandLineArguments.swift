@@ -79,8 +79,7 @@ enum CommandLineArguments {
     if let option = Option(named: word), option.has(.fileOnly) {
       return " It is one of configuration files; use --set " + option.name + "=VALUE."
     }
-    let nearest = Suggestion.nearest(to: word, among: Option.names)
-    return nearest.map { " Did you mean --" + $0 + "?" } ?? ""
+    return Suggestion.question(about: word, among: Option.names, prefix: "--")
   }
 
   private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }

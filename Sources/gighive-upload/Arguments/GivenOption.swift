@@ -50,10 +50,9 @@ extension Option {
   init(configurable name: [UInt8], place: String) throws(UsageError) {
     guard let option = Option(named: name) else {
       let names = Option.configurable.map { $0.name }
-      let nearest = Suggestion.nearest(to: Array(name.drop { $0 == ASCII.hyphen }), among: names)
       throw UsageError(
         place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
-          + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+          + Suggestion.question(about: name.drop { $0 == ASCII.hyphen }, among: names))
     }
     guard option.has(.configurable) else {
       throw UsageError(place + option.name + " works only on the command line, not in a configuration file.")

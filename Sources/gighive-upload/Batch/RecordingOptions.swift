@@ -49,10 +49,10 @@ enum DescriptiveOptions {
         place + PrintableText.line(String(decoding: name, as: UTF8.self))
           + " is not allowed here, only options that describe the recording.")
     }
-    let nearest = Suggestion.nearest(to: name, among: Option.allCases.filter { $0.has(.sidecar) }.map { $0.name })
+    let names = Option.allCases.filter { $0.has(.sidecar) }.map { $0.name }
     throw UsageError(
       place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
-        + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+        + Suggestion.question(about: name, among: names))
   }
 }
 

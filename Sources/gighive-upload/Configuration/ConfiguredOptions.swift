@@ -76,10 +76,9 @@ enum ConfiguredOptions {
   }
 
   private static func unknown(_ section: String, among sections: [String]) -> UsageError {
-    let nearest = Suggestion.nearest(to: Array(section.utf8), among: sections)
-    return UsageError(
+    UsageError(
       "--to: the configuration has no section [" + PrintableText.line(section) + "]."
-        + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+        + Suggestion.question(about: section.utf8, among: sections))
   }
 }
 
