@@ -25,10 +25,10 @@ final class TusTask: UploadTask {
   }
 
   /// The request, and the state left by an earlier process.
-  let plan: UploadPlan
-  var state: State
-  var upload: TusUpload
-  var history: History
+  private let plan: UploadPlan
+  private var state: State
+  private var upload: TusUpload
+  private var history: History
   /// Whether the server had much of the recording, or GigHive all of any, and lost it, when the upload started over.
   private var hasLost = false
   /// Why the upload that somebody else has created is of no use.
@@ -108,7 +108,7 @@ final class TusTask: UploadTask {
   /// Whether the server had the whole recording already: in parts that were compared before they were joined, or of an earlier process.
   override var isComparedLater: Bool { plan.previous.isUploaded && !history.hasCreated }
 
-  var request: UploadRequest { plan.request }
+  private var request: UploadRequest { plan.request }
 
   /// The most bytes that the server has had, plus one if it has had all.
   override var progress: Int64 {
@@ -305,7 +305,7 @@ final class TusTask: UploadTask {
   }
 
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
-  func startOver() throws(UploadError) {
+  private func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
     let lost = history.wasUploaded ? plan.size : wasCreated ? history.offset : 0
     hasLost = history.isTaken || lost > Limits.fullSendLength
@@ -326,7 +326,7 @@ final class TusTask: UploadTask {
   }
 
   /// - Parameter change: what the record then says if there is no new upload yet.
-  func restart(noting change: RecordChange = .forgotten) {
+  private func restart(noting change: RecordChange = .forgotten) {
     state = .uploading
     upload.restart()
     history = History(
@@ -520,7 +520,7 @@ final class TusTask: UploadTask {
 
   // MARK: GigHive's finalize call, which turns an upload into a recording
 
-  func finalize(uploadID: String) -> HTTPRequest {
+  private func finalize(uploadID: String) -> HTTPRequest {
     HTTPRequest(
       method: "POST", target: request.base.appending(GigHiveAPI.finalize),
       fields: [Field("Content-Type", "application/json")],
@@ -540,7 +540,7 @@ final class TusTask: UploadTask {
     }
   }
 
-  func complete(_ sent: SentFile, isGone: Bool) {
+  private func complete(_ sent: SentFile, isGone: Bool) {
     state = request.isForGigHive ? .finalizing(sent, isGone: isGone) : .done(Receipt(), sent)
   }
 
@@ -574,7 +574,7 @@ final class TusTask: UploadTask {
   }
 
   /// Whether a gateway gave up a finalize call on which GigHive may still work: each further one would run beside it.
-  func isHeldUp(by error: UploadError) -> Bool {
+  private func isHeldUp(by error: UploadError) -> Bool {
     guard awaitsOutcome, case .refused(let status, _) = error else { return false }
     return status == 502 || status == 504
   }

@@ -141,6 +141,10 @@ struct OptionTraits: OptionSet {
 
   /// It stands in configuration files and behind --set: few need it, so that no command has an option of that name.
   static let fileOnly = OptionTraits(rawValue: 1 << 13)
+  /// It is about recordings that are sent while they are made.
+  static let live = OptionTraits(rawValue: 1 << 14)
+  /// It is one of the whole watcher, which must be restarted when it changes.
+  static let wholeWatcher = OptionTraits(rawValue: 1 << 15)
 
   /// Those that `help --table` names.
   static let names: [(name: String, trait: OptionTraits)] = [
@@ -194,9 +198,6 @@ extension Option {
   /// Whether it belongs to one destination: its address, protocol, trust and credentials.
   @inline(never)
   var isBoundToDestination: Bool { !row.traits.isDisjoint(with: [.destination, .bound, .credential]) }
-
-  /// Whether it is about recordings that are sent while they are made.
-  var needsLive: Bool { [.settle, .liveLag, .liveKeep, .liveDeleted].contains(self) }
 
   /// Whether it describes the recording.
   var isForm: Bool { !row.traits.isDisjoint(with: [.form, .sidecar]) }

@@ -313,15 +313,16 @@ enum Option: Int32, CaseIterable {
         more: ": until no program writes to them; servers that join parts get all but the first one in the meantime")
     case .liveLag:
       .init(
-        "live-lag", .text("SIZE"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "live-lag", .text("SIZE"), .selection, [.watch, .send, .resume], [.ordinary, .live, .fileOnly],
         "with live: do not send what is nearer to the end", standard: "4Mi")
     case .liveKeep:
       .init(
-        "live-keep", .text("SHARE"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "live-keep", .text("SHARE"), .selection, [.watch, .send, .resume], [.ordinary, .live, .fileOnly],
         "with live: at most this share of what is sent, such as 30%, while finished recordings are sent, too")
     case .liveDeleted:
       .init(
-        "live-deleted", .choice("HOW", "deliver cancel"), .selection, [.watch, .send, .resume], [.ordinary, .fileOnly],
+        "live-deleted", .choice("HOW", "deliver cancel"), .selection, [.watch, .send, .resume],
+        [.ordinary, .live, .fileOnly],
         "with live: what happens to a recording that is removed while it is made", standard: "deliver")
     case .dryRun:
       .init(
@@ -346,7 +347,7 @@ enum Option: Int32, CaseIterable {
         more: "; without --on-event and metrics")
     case .settle:
       .init(
-        "settle", .text("TIME"), .watching, [.watch, .send, .resume], [.ordinary, .everyday],
+        "settle", .text("TIME"), .watching, [.watch, .send, .resume], [.ordinary, .live, .everyday],
         "send a file once it has not changed for this long", standard: "30s")
     case .existing:
       .init(
@@ -363,11 +364,12 @@ enum Option: Int32, CaseIterable {
         "send only while this network interface is up")
     case .onEvent:
       .init(
-        "on-event", .file, .watching, .watch, [.configurable, .everyday], "run this program for each event",
+        "on-event", .file, .watching, .watch, [.configurable, .wholeWatcher, .everyday],
+        "run this program for each event",
         more: ", with $GIGHIVE_EVENT_KIND and others")
     case .metrics:
       .init(
-        "metrics", .file, .watching, .watch, [.configurable, .fileOnly],
+        "metrics", .file, .watching, .watch, [.configurable, .wholeWatcher, .fileOnly],
         "write metrics to this file (*.prom) for the Prometheus node exporter")
     case .after:
       .init(
@@ -402,7 +404,7 @@ enum Option: Int32, CaseIterable {
         "interval of progress events with --json, or none", standard: "1s")
     case .quiet:
       .init(
-        "quiet", letter: "q", .none, .output, [.connecting, .dropping], [.configurable, .everyday],
+        "quiet", letter: "q", .none, .output, [.connecting, .dropping], [.configurable, .wholeWatcher, .everyday],
         "print errors and warnings only")
     case .verbose:
       .init(

@@ -83,7 +83,7 @@ struct SendArguments {
     guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
     guard !files.contains(where: { $0.bytes.isEmpty }) else { throw UsageError("\"\" is not a file name.") }
     if !isLive, !isWatching,
-      let given = options.last(where: { $0.place == nil && $0.option.needsLive })
+      let given = options.last(where: { $0.place == nil && $0.option.has(.live) })
     {
       throw UsageError(given.label + " needs --live.")
     }

@@ -9,7 +9,7 @@ enum StoredOptions {
     var words: [String] = []
     // A configuration file gives it to watchers, too.
     let isLive = options.contains { $0.option == .live && $0.isOn }
-    for given in options where given.option.has(.kept) && (isLive || !given.option.needsLive) {
+    for given in options where given.option.has(.kept) && (isLive || !given.option.has(.live)) {
       let name = given.option.name
       let isPath = given.option.isPath && !given.argument.bytes.isEmpty
       let argument = isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget

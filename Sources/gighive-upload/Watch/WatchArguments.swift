@@ -110,15 +110,12 @@ final class WatchArguments {
     cleanerArguments = WatchArguments.worker(.clean, options, sending, state)
   }
 
-  /// Those of the whole watcher, which need a restart, beside `state-dir`.
-  private static let ofWholeWatcher: [Option] = [.metrics, .onEvent, .quiet]
-
-  /// The names of those that are others than these.
+  /// The names of those options that are others than these, beside `state-dir`.
   func optionsThatNeedRestart(since started: WatchArguments) -> [String] {
     func value(_ option: Option, _ arguments: WatchArguments) -> [UInt8]? {
       arguments.sending.options.last { $0.option == option }?.argument.bytes
     }
-    return WatchArguments.ofWholeWatcher.filter { value($0, self) != value($0, started) }.map { $0.name }
+    return Option.allCases.filter { $0.has(.wholeWatcher) && value($0, self) != value($0, started) }.map { $0.name }
   }
 
   /// Whether both do the same. Options of the whole watcher need a restart.
@@ -128,7 +125,7 @@ final class WatchArguments {
   var identity: [UInt8] {
     var identity: [UInt8] = []
     for argument in workerArguments { identity += argument + [0] }
-    for given in sending.options where !WatchArguments.ofWholeWatcher.contains(given.option) {
+    for given in sending.options where !given.option.has(.wholeWatcher) {
       identity += Array(given.option.name.utf8) + [UInt8(ascii: "=")] + given.argument.bytes + [0]
     }
     return identity
@@ -151,7 +148,7 @@ final class WatchArguments {
       words.append(Array(("--max-memory=" + String(ceiling)).utf8))
     }
     for given in options where command.takes(given.option) && given.option.has(.passedOn) {
-      if given.option.needsLive, !sending.isLive { continue }
+      if given.option.has(.live), !sending.isLive { continue }
       if given.option.has(.fileOnly) {
         let value = given.option.takesArgument ? given.argument.bytes : Array("yes".utf8)
         words.append(Array(("--set=" + given.option.name + "=").utf8) + value)

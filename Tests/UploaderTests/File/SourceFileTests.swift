@@ -98,13 +98,6 @@ struct SourceFileTests {
     #expect(throws: FileError.tooLarge(size: 5, limit: 4)) { try openFile(path, limit: 4) }
   }
 
-  @Test(.enabled(if: geteuid() != 0, "the superuser may read everything"))
-  func aFileWithoutPermissionIsUnreadable() {
-    let path = directory.file("secret", bytes("x"))
-    chmod(directory.path(of: "secret"), 0)
-    #expect(throws: FileError.unreadable(SystemError(code: EACCES))) { try openFile(path) }
-  }
-
   @Test func aPathThatLeadsNowhereIsUnreadable() {
     symlink("loop", directory.path(of: "loop"))
     #expect(throws: FileError.unreadable(SystemError(code: ELOOP))) {

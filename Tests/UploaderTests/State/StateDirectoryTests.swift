@@ -30,13 +30,6 @@ struct StateDirectoryTests {
     #expect(throws: StateError.self) { try StateDirectory("/tmp/a\0b", warn: { _ in }) }
   }
 
-  @Test(.enabled(if: geteuid() != 0, "the superuser may write everywhere"))
-  func aDirectoryThatCannotBeMadeIsUnusable() {
-    chmod(bench.directory.path, 0o500)
-    defer { chmod(bench.directory.path, 0o700) }
-    #expect(throws: StateError.unusable(LocalPath(bench.path), SystemError(code: EACCES))) { try bench.open() }
-  }
-
   // MARK: Writing and reading
 
   @Test func aRecordComesBack() throws {
