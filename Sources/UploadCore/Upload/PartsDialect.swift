@@ -149,15 +149,11 @@ enum PartsDialect: Sendable {
     }
   }
 
-  /// Never repeated blindly.
   func join(_ parts: UploadedParts, of upload: TargetURI) -> HTTPRequest {
-    var request =
-      switch self {
-      case .s3(let s3): s3.join(parts, of: upload)
-      case .nextcloud(let nextcloud): nextcloud.join(upload)
-      }
-    request.isRepeatable = false
-    return request
+    switch self {
+    case .s3(let s3): s3.join(parts, of: upload)
+    case .nextcloud(let nextcloud): nextcloud.join(upload)
+    }
   }
 
   /// Asks for the SHA-256 of what is stored; nil if the server cannot be asked.

@@ -279,7 +279,12 @@ final class PartsTask: UploadTask {
         fileOffset: offset, fileLength: length, isJoinedLater: parts.areGrowing,
         digestedFrom: isGrowing && !dialect.checksParts ? offset : nil)
       return .ask(dialect.part(number, of: location, content: content, sha256: sha256))
-    case .joining: return .ask(dialect.join(parts, of: location))
+    case .joining:
+      var join = dialect.join(parts, of: location)
+      // Never repeated blindly, and the server may copy everything meanwhile.
+      join.isRepeatable = false
+      join.body?.joinedLength = size
+      return .ask(join)
     default: return .ask(dialect.list(of: location, after: 0))
     }
   }

@@ -56,9 +56,7 @@ struct NextcloudParts: Sendable {
 
   func join(_ upload: TargetURI) -> HTTPRequest {
     let own = [destination, Field("Overwrite", mayReplace ? "T" : "F"), Field("OC-Total-Length", String(size))]
-    var body = RequestBody()
-    body.joinedLength = size
-    return HTTPRequest(method: "MOVE", target: upload.appending(".file"), fields: own + fields, body: body)
+    return HTTPRequest(method: "MOVE", target: upload.appending(".file"), fields: own + fields, body: RequestBody())
   }
 
   /// The server reads what it has stored.

@@ -22,6 +22,9 @@ extension TranscriptRun {
     }
     if request.isConfidential, request.signing == nil { text += ", confidential" }
     if request.mayExpectContinue { text += ", expects 100" }
+    let joins = request.target.text.hasSuffix("/.file") || text.contains(" joins ") || text.contains("Concat: final")
+    let joined = request.body?.joinedLength ?? 0
+    if joined != (joins ? setup.size : 0) { text += ", WAITS FOR \(joined) BYTES" }
     if let signing = request.signing {
       if signing.region != "us-east-1" { text += ", signed for " + signing.region }
       if let time = signing.serverTime { text += ", signed at \(time)" }
