@@ -120,6 +120,7 @@ def test_a_record_keeps_the_fields_and_the_path_of_the_file(hive, program, recor
     text = only_record(program).file.read_text()
     assert "sound" in text and "header-file=" in text and "k3y-of-mine" not in text and "id-of-mine" not in text
     program.run(command, only_record(program).id, env=PASSWORD, cwd="/").check()
+    assert stub.requests
     for request in stub.requests:
         assert request.header("X-Team") == "sound" and request.header("apikey") == "k3y-of-mine"
 
@@ -128,5 +129,6 @@ def test_fields_given_to_resume_replace_those_of_the_record(hive, program, recor
     stub = hive()
     stop(program, stub, recording(6_000_000), *TEAM)
     program.run("resume", only_record(program).id, "--header", "X-Crew: light", env=PASSWORD).check()
+    assert stub.requests
     for request in stub.requests:
         assert request.header("X-Crew") == "light" and request.header("X-Team") == ""

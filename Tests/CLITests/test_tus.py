@@ -83,7 +83,7 @@ def test_an_address_at_another_host_gets_the_recording_and_no_credentials(hive, 
     elsewhere = hive(answer=store)
     stub = hive(f"other-location={elsewhere.url}/there/{{id}}")
     plain(stub, recording(MIDDLE), "--user", "uploader", env={"GIGHIVE_PASSWORD": "secret"}).check()
-    assert all(request.header("Authorization") for request in stub.requests)
+    assert stub.requests and all(request.header("Authorization") for request in stub.requests)
     assert elsewhere.requests and all(not request.header("Authorization") for request in elsewhere.requests)
     assert sum(request.body_bytes for request in elsewhere.requests) == MIDDLE - CREATION
 

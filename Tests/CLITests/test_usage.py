@@ -89,9 +89,10 @@ def test_names_that_other_programs_use_for_options_are_known(post, stub, recordi
     post(stub, recording(), option).check()
 
 
-@pytest.mark.parametrize("option", ["-x", "-xq", "-qx", "--zzzzzzzz", "---server"])
-def test_an_unknown_option_is_named(wrong, option):
-    assert option in wrong(option) or "-x" in wrong(option)
+@pytest.mark.parametrize(
+    ("typed", "named"), [("-x", "-x"), ("-xq", "-x"), ("-qx", "-x"), ("--zzzzzzzz", "--zzzzzzzz"), ("---server", "---server")])
+def test_an_unknown_option_is_named(wrong, typed, named):
+    assert f"unknown option {named}." in wrong(typed)
 
 
 def test_an_option_that_takes_no_value_takes_none(wrong):
@@ -111,11 +112,10 @@ def test_an_abbreviation_does_not_take_a_secret_as_an_argument(wrong, option, fo
     assert "hunter2" not in message
 
 
-@pytest.mark.parametrize("option", ["--passwort=hunter2", "--password-file=hunter2x", "-phunter2"])
-def test_a_mistyped_option_does_not_echo_its_value(run, recording, option):
-    result = run("send", recording(), "--server", "http://127.0.0.1:1", "--label", "L", option)
-    assert result.code == 2
-    assert "hunter2" not in result.err or option.startswith("--password-file=")
+@pytest.mark.parametrize("typed", ["--passwort=hunter2", "-phunter2"])
+def test_a_mistyped_option_does_not_echo_its_value(wrong, typed):
+    message = wrong(typed)
+    assert "unknown option" in message and "hunter2" not in message
 
 
 def test_a_key_needs_a_certificate(wrong):
