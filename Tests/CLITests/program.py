@@ -63,10 +63,11 @@ class Running:
     def signal(self, number: int) -> None:
         """Not before the program has said what it does about SIGINT and SIGTERM."""
         if number in (signal.SIGINT, signal.SIGTERM):
-            wait_until(lambda: self.process.poll() is not None or self._expects(number), what="a program that catches signals")
+            wait_until(lambda: self.process.poll() is not None or self.expects(number), what="a program that catches signals")
         self.process.send_signal(number)
 
-    def _expects(self, number: int) -> bool:
+    def expects(self, number: int) -> bool:
+        """Whether it catches or ignores the signal."""
         try:
             status = Path(f"/proc/{self.pid}/status").read_text()
         except OSError:

@@ -5,7 +5,6 @@ import mmap
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 from program import wait_until
@@ -120,9 +119,8 @@ def test_a_removal_is_not_due_once_another_file_has_its_name(hive, program, reco
 @pytest.mark.long
 def test_a_silent_server_is_asked_once_and_not_about_others(hive, program, recording):
     stub, files = hive("asset/silent"), [recording(name=f"{number}.mp4") for number in range(3)]
-    start = time.monotonic()
     result = program.send(stub, *files, *DELETE, "--json").check()
-    assert 10 <= time.monotonic() - start < 20 and len(of_kind(stub, "asset")) == 1
+    assert len(of_kind(stub, "asset")) == 1
     said = [event for event in result.events if event["event"] == "kept"]
     assert len(said) == 3 and all(event["temporary"] and event["unanswered"] for event in said)
 

@@ -110,8 +110,8 @@ def test_a_due_removal_follows_a_new_name(hive, program, recording, tmp_path):
     assert program.send(stub, third, *DELETE).code == 0 and not third.exists()
 
 
-def has_lease(file) -> bool:
-    return re.search(rf"LEASE +ACTIVE +WRITE .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
+def has_lease(file, state="ACTIVE +WRITE") -> bool:
+    return re.search(rf"LEASE +{state} .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
 
 
 @pytest.mark.native
@@ -223,7 +223,7 @@ def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, rec
     # The lease is taken for the last time just before the rename, when the journal is written.
     wait_until(lambda: journal.exists() and journal.read_bytes().strip() and has_lease(file), what="the lease")
     writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
-    time.sleep(0.2)
+    wait_until(lambda: has_lease(file, "BREAKING"), what="a writer that waits")
     assert writer.poll() is None
     result = running.wait().check()
     assert writer.wait(60) == 0 and "renameat2(" in log.read_text(), result

@@ -1,7 +1,5 @@
 """Ways to encode a response, responses before the end of the body, and refusals."""
 
-import time
-
 import pytest
 
 GOOD = [
@@ -100,11 +98,9 @@ def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, re
 
 
 def test_a_server_that_stops_reading_is_given_up_after_the_stall_timeout(hive, send, recording):
-    stub, began = hive("stall-after=100000"), time.monotonic()
-    result = send(stub, recording(LARGE), "--set", "stall-timeout=500ms", seconds=10)
+    result = send(hive("stall-after=100000"), recording(LARGE), "--set", "stall-timeout=500ms", seconds=10)
     assert result.code == 4, result
     assert "0.50 s" in result.err or "500 ms" in result.err
-    assert time.monotonic() - began >= 0.5
 
 
 # Refusals

@@ -4,11 +4,10 @@ import contextlib
 import fcntl
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
-from program import wait_until
+from program import strace, wait_until
 from test_output import full_pipe  # noqa: F401
 from uploads import of_kind
 
@@ -49,7 +48,6 @@ def test_while_waiting_for_the_answer(any_hive, program, recording):
     hive = any_hive("silent")
     running = program.start_sending(hive, recording())
     wait_until(lambda: hive.requests and hive.requests[0].complete)
-    time.sleep(0.05)
     told(interrupt(running, signal.SIGTERM), 143, either=["may have stored it"])
 
 
@@ -63,21 +61,22 @@ def test_while_a_pipe_has_no_writer(program, tmp_path):
     assert result.code in (130, -signal.SIGINT)
 
 
+@pytest.mark.native
 def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording, full_pipe):  # noqa: F811
     """Here: a standard output that is not read."""
-    running = program.start_sending(hive("silent"), recording(), "--json", stdout=full_pipe().writing)
-    time.sleep(0.3)
+    stub = hive("silent")
+    running = program.start_sending(stub, recording(), "--json", stdout=full_pipe().writing)
+    wait_until(lambda: stub.requests and stub.requests[0].complete)
     running.signal(signal.SIGTERM)
-    time.sleep(0.1)
-    running.signal(signal.SIGTERM)
-    assert running.wait(10).code in (143, -signal.SIGTERM)
+    wait_until(lambda: not running.expects(signal.SIGTERM), what="the first signal")
+    running.process.send_signal(signal.SIGTERM)
+    assert running.wait(10).code == -signal.SIGTERM
 
 
 def test_the_message_says_how_much_had_been_sent(hive, program, recording):
     stub = hive("slow-read=8e6")
     running = program.start_sending(stub, recording(24_000_000))
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes > 2_000_000)
-    time.sleep(0.15)
     result = interrupt(running, signal.SIGINT)
     told(result, 130)
     assert "gig.mp4" in result.err and "of 24.0 MB" in result.err
@@ -106,17 +105,19 @@ def locked_directory(program):
         yield locked_directory
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_while_the_state_directory_is_locked(hive, program, recording, locked_directory, way):
+def test_while_the_state_directory_is_locked(hive, program, recording, locked_directory, tmp_path, way):
     """Nothing is asked of the server before the record can be made."""
     stub = hive()
     assert program.send(stub, recording(), "--protocol", way).code == 0
     stub._requests.clear()
     locked_directory()
-    running = program.start_sending(stub, recording(name="other.mp4"), "--protocol", way)
-    time.sleep(0.5)
-    assert running.process.poll() is None
-    running.signal(signal.SIGTERM)
+    log = tmp_path / "calls"
+    trace = strace("-e", "trace=flock", log=log)
+    running = program.start_sending(stub, recording(name="other.mp4"), "--protocol", way, under=trace)
+    wait_until(lambda: log.exists() and "EAGAIN" in log.read_text(), what="a process that waits for the lock")
+    os.kill(int(log.read_text().split()[0]), signal.SIGTERM)
     told(running.wait(20), 143)
     assert of_kind(stub, "create") == of_kind(stub, "multipart") == []
 

@@ -4,7 +4,6 @@ One outcome everywhere: the phase "failed", exit code 16, and only `resume ID` s
 """
 
 import signal
-import time
 
 import pytest
 from program import wait_until
@@ -37,7 +36,6 @@ def test_a_form_that_was_interrupted_after_its_last_byte_may_be_stored(hive, pro
     stub = hive("silent")
     running = program.start("send", recording(SMALL), "--multipart-url", stub.url + "/upload", "--progress=none")
     wait_until(lambda: stub.requests and stub.requests[0].complete)
-    time.sleep(0.05)
     assert program.run("resume", "--all").check().out == "skipped: 1 in progress in another process.\n"
     running.signal(number)
     assert running.wait(10).code == code

@@ -300,7 +300,6 @@ def test_a_signal_that_was_ignored_stays_ignored(hive, program, recording):
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
     running.signal(signal.SIGINT)
     running.signal(signal.SIGHUP)
-    time.sleep(0.5)
-    assert running.process.poll() is None
+    # The code is that of the first signal that it takes notice of.
     running.signal(signal.SIGTERM)
     assert running.wait(SOON_SECONDS).code == 143

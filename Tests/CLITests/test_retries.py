@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from program import private
+from program import private, wait_until
 from records import only_record
 from uploads import PASSWORD, sha256, stop
 
@@ -31,14 +31,14 @@ def test_retries_limits_the_number_of_tries_which_is_five_by_default(hive, send,
     assert len(stub.requests) == 6
 
 
-def test_a_signal_ends_the_pause(hive, program, recording):
-    running = program.start_sending(hive("status=503:60"), recording(), "--json", retries=1)
-    time.sleep(0.5)
+def test_a_signal_ends_the_pause(hive, program, recording, tmp_path):
+    output = tmp_path / "output"
+    with output.open("wb") as stream:
+        running = program.start_sending(hive("status=503:600"), recording(), "--json", retries=1, stdout=stream)
+    wait_until(lambda: '"event":"retry"' in output.read_text())
     running.signal(signal.SIGTERM)
-    # The pause would take 60 s.
-    result = running.wait(10)
-    assert result.code == 143, result
-    assert result.outcome["exit_code"] == 143
+    assert running.wait().code == 143
+    assert json.loads(output.read_text().splitlines()[-1])["exit_code"] == 143
 
 
 def test_json_reports_each_retry(hive, program, recording):
