@@ -1,5 +1,6 @@
 """Recorders, and what the record has of a recording that is sent while it is made."""
 
+import json
 import os
 import signal
 import subprocess
@@ -92,6 +93,12 @@ def cut_power(chance, recorder):
         copy.write_bytes(recorder.path.read_bytes())
         copy.replace(recorder.path)
     os.utime(recorder.path, ns=(modified - 10**9 * chance.randrange(3),) * 2)
+
+
+def lengths(output) -> list[int]:
+    """Those that `--json` has told so far, once a second."""
+    events = [json.loads(line) for line in output.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [event["total"] for event in events if event["event"] == "progress"]
 
 
 def saved(program) -> list[int]:

@@ -10,7 +10,7 @@ import socket
 import time
 
 import pytest
-from growing import LAG, MIB, PART, Recorder, cut_power, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, cut_power, lengths, record_among_kills, saved
 from nextcloud import PASSWORD, USER, NextcloudStub
 from program import private, wait_until
 from records import only_record, records
@@ -272,20 +272,23 @@ def test_finished_recordings_keep_their_part_of_the_line(server, send, recorder,
 def test_space_that_is_reserved_is_not_sent(server, begin, end, recorder):
     os.posix_fallocate(recorder.file.fileno(), 0, 10 * PART)
     running = begin(2)
-    time.sleep(1.5)  # It looks three times.
-    assert sorted(server.parts()) == [2]
-    os.ftruncate(recorder.file.fileno(), 2 * PART + LAG)
+    for last in (3, 4):
+        recorder.write(PART)
+        wait_until(lambda: sorted(server.parts()) == list(range(2, last + 1)))
+    os.ftruncate(recorder.file.fileno(), 4 * PART + LAG)
     end(running)
-    assert server.sent() == [2, 3, 1]
+    assert server.sent() == [2, 3, 4, 5, 1]
 
 
 @WHATEVER_SERVER
 @pytest.mark.parametrize("length", [1, PART, 2 * PART + LAG - 1])
-def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder, length):
-    running = send()
-    time.sleep(1.2)  # It looks twice at an empty file.
+def test_a_short_recording_is_sent_when_it_has_ended(server, send, end, recorder, tmp_path, length):
+    output = tmp_path / "output"
+    with output.open("wb") as stream:
+        running = send("--json", stdout=stream)
+    empty = wait_until(lambda: len(lengths(output)))
     recorder.write(length)
-    time.sleep(1.2)
+    wait_until(lambda: lengths(output)[empty:].count(length) > 1)
     assert server.stub.requests == []
     end(running)
 

@@ -5,11 +5,10 @@ LIVE_ROUNDS=100 plays that many recordings with kills."""
 import os
 import random
 import signal
-import time
 
 import pytest
 from hivestub.tus import GIGHIVE_EXTENSIONS
-from growing import LAG, MIB, PART, Recorder, cut_power, record_among_kills, saved
+from growing import LAG, MIB, PART, Recorder, cut_power, lengths, record_among_kills, saved
 from program import wait_until
 from records import only_record
 from uploads import PASSWORD
@@ -179,24 +178,25 @@ def test_a_server_that_joins_nothing_gets_what_is_only_appended_in_order(hive, s
     assert only_record(program).document["phase"] == "delivered" and "parts" not in only_record(program).document
 
 
-def test_a_server_that_joins_nothing_gets_it_when_it_has_ended(hive, send, recorder):
-    stub = hive(tus_extensions=WITHOUT_JOINING)
+def test_a_server_that_joins_nothing_gets_it_when_it_has_ended(hive, send, recorder, tmp_path):
+    stub, output = hive(tus_extensions=WITHOUT_JOINING), tmp_path / "output"
     recorder.write(3 * PART)
-    running = send(stub)
-    wait_until(lambda: [request.kind for request in stub.requests] == ["options"])
-    time.sleep(1.2)
-    assert len(stub.requests) == 1
+    with output.open("wb") as stream:
+        running = send(stub, "--json", stdout=stream)
+    wait_until(lambda: stub.requests and len(lengths(output)) == 2)
+    assert [request.kind for request in stub.requests] == ["options"]
     recorder.end()
     result = running.wait().check()
     has(stub, recorder.path)
     assert result.err.count("a.wav: is sent when it has ended, because this server joins no parts.") == 1
 
 
-def test_a_form_is_sent_when_it_has_ended(hive, send, recorder):
-    stub = hive()
+def test_a_form_is_sent_when_it_has_ended(hive, send, recorder, tmp_path):
+    stub, output = hive(), tmp_path / "output"
     recorder.write(3 * PART)
-    running = send(stub, "--protocol", "multipart")
-    time.sleep(1.5)
+    with output.open("wb") as stream:
+        running = send(stub, "--protocol", "multipart", "--json", stdout=stream)
+    wait_until(lambda: len(lengths(output)) == 2)
     assert stub.requests == []
     recorder.end()
     running.wait().check()

@@ -188,11 +188,13 @@ def test_a_reader_who_has_gone_stops_no_upload(hive, program, recording):
     assert "Broken pipe" in result.err and "2 results were lost" in result.err
 
 
-def test_a_command_that_prints_waits_for_its_reader(hive, program, recording, full_pipe):
+def test_a_command_that_prints_waits_for_its_reader(hive, program, recording, full_pipe, tmp_path):
+    """Longer than an upload would."""
     assert program.send(hive(), recording()).code == 0
     pipe = full_pipe()
     running = program.start("list", "--json", stdout=pipe.writing)
-    time.sleep(6)  # longer than an upload would wait
+    upload = program.start_sending(hive(), recording(), "--state-dir", tmp_path / "other", stdout=full_pipe().writing)
+    assert upload.wait(SOON_SECONDS).code == OUTPUT_FAILED
     assert running.process.poll() is None
     out = pipe.read()
     assert running.wait().code == 0 and json.loads(out)["state"] == "delivered"
