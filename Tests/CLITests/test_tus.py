@@ -70,24 +70,6 @@ def test_a_load_balancer_gets_its_cookie_back(hive, upload, recording, program):
     assert not [path for path in program.state.iterdir() if b"right-server" in path.read_bytes()]
 
 
-# The upload's address.
-
-
-def store(request) -> bytes:
-    """A tus server of the simplest kind: every PATCH is stored whole."""
-    end = int(request.header("Upload-Offset") or 0) + (request.content_length or 0)
-    return f"HTTP/1.1 204 No Content\r\nUpload-Offset: {end}\r\nTus-Resumable: 1.0.0\r\n\r\n".encode()
-
-
-def test_an_address_at_another_host_gets_the_recording_and_no_credentials(hive, plain, recording):
-    elsewhere = hive(answer=store)
-    stub = hive(f"other-location={elsewhere.url}/there/{{id}}")
-    plain(stub, recording(MIDDLE), "--user", "uploader", env={"GIGHIVE_PASSWORD": "secret"}).check()
-    assert stub.requests and all(request.header("Authorization") for request in stub.requests)
-    assert elsewhere.requests and all(not request.header("Authorization") for request in elsewhere.requests)
-    assert sum(request.body_bytes for request in elsewhere.requests) == MIDDLE - CREATION
-
-
 # Wrong answers.
 
 
