@@ -1,13 +1,13 @@
 """`doctor` names what is broken, says what to do, and ends with the exit code that an upload would end with."""
 
 import os
+import socket
 
 import pytest
 from certificates_forge import HOST, leaf
 from namespaces import alone, command, hosts
 from pages import AUTHORED, answer
 from program import private, trust
-from test_connecting import unused_port
 from uploads import PASSWORD
 
 USER = ["--user", "uploader"]
@@ -94,6 +94,12 @@ def test_a_file_that_cannot_be_sent_is_named(hive, examine, recording, tmp_path)
 
 
 # Name and network.
+
+
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @pytest.mark.parametrize("url, options, message, remedy", [
