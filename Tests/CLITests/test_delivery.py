@@ -55,16 +55,6 @@ def test_the_date_is_today_and_the_type_band_unless_they_are_given(hive, send, r
     assert fields == {"event_type": "band", "label": "First set"}
 
 
-@pytest.mark.parametrize(
-    ("name", "mime"),
-    [("a.mp3", "audio/mpeg"), ("a.MP4", "video/mp4")],
-)
-def test_the_media_type_comes_from_the_extension(hive, send, recording, name, mime):
-    stub = hive()
-    assert send(stub, recording(name=name)).code == 0
-    assert stub.wait_for(1)[0].file.content_type == mime
-
-
 def test_any_other_endpoint_takes_fields_in_the_order_given(any_hive, post, recording):
     hive, file = any_hive(), recording(name="x.bin")
     fields = ["--field", "b=2", "--field", "a==1=", "--field", "empty="]

@@ -8,15 +8,6 @@ LATIN = b"caf\xe9 d\xfcr\xff.mp4"
 SHOWN = "caf\\xe9 d\\xfcr\\xff.mp4"
 
 
-def test_a_form_has_the_bytes_of_the_name(hive, send, post, recording):
-    stub = hive()
-    file = recording(1000, LATIN)
-    for deliver in (send, post):
-        assert deliver(stub, file).code == 0
-    for request in stub.wait_for(2):
-        assert b'filename="' + LATIN + b'"' in request.file.raw_headers
-
-
 def test_the_metadata_of_tus_has_the_bytes_of_the_name(program, hive, recording):
     stub = hive()
     assert program.run("send", "--tus-url", stub.url + "/tus/", recording(1000, LATIN)).code == 0
