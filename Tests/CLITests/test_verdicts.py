@@ -33,10 +33,6 @@ def test_behind_tls_such_a_page_is_the_servers_own(hive, post, program, recordin
     result = post(stub, file, *SOON, "--after", "remove", "--trust-server", retries=2)
     assert result.code == 16 and "answered 200 with a page for a login, or of an error" in result.err, result
     assert file.exists() and len(stub.requests) == 1 and only_record(program).phase == "failed"
-    # Nobody proves it here.
-    stub.set_faults(f"{portal}@1")
-    result = post(stub, recording(SIZE_OF_FORM, name="other.mp4"), *SOON, "--insecure", retries=1)
-    assert result.code == 0 and "Retrying" in result.err and len(stub.requests) == 3, result
 
 
 @pytest.mark.parametrize("secure", [False, True])
