@@ -232,15 +232,6 @@ def test_a_dry_run_checks_everything_and_removes_nothing(hive, program, deliver,
     assert f"{two}: would be removed (200.0 kB)" in result.out and two.exists(), result
 
 
-def test_other_servers_must_be_trusted(hive, program, recording, card):
-    stub, file = hive(), recording(SIZE, directory=card)
-    assert program.post(stub, file, "--digest").code == 0
-    result = clean(program, card, 1)
-    assert result.code == 15 and "--trust-server" in result.err and file.exists(), result
-    assert clean(program, card, 1, "--trust-server").code == 0
-    assert not file.exists() and len(stub.requests) == 1
-
-
 def test_a_file_that_was_sent_right_after_its_last_change_needs_a_digest(hive, program, recording, card):
     stub, file = hive(), recording(SIZE, directory=card)
     file.touch()
