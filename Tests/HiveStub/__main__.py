@@ -38,21 +38,10 @@ def parse_arguments() -> argparse.Namespace:
     option("--password-file", metavar="FILE", help="file with the password on its first line; default: secret")
     option("--upload-token-file", metavar="FILE", help="accept this X-Upload-Token from guests")
     option("--store", metavar="DIR", help="keep the files, and continue with them after a restart; default: only hash them")
-    option("--no-tus", action="store_true", help="404 at /files/")
     option("--tus-extensions", metavar="LIST", default=",".join(GIGHIVE_EXTENSIONS),
            help=f"comma-separated, may be empty; default: %(default)s; also: {','.join(EXTENSIONS[-2:])}")
-    option("--tus-max-size", type=int, metavar="BYTES", help="413 to larger creations")
-    option("--tus-expires", type=float, metavar="SECONDS", default=86400.0, help="with the expiration extension")
-    option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
-           help="how long finalize waits for an incomplete upload (%(default)s)")
-    option("--discard", action="store_true", help="discard bodies")
-    option("--max-body", type=int, metavar="BYTES", help="413 from the headers, like ModSecurity")
     option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="can be repeated")
     option("--tls", action="store_true", help="use TLS with a new certificate")
-    option("--cert-dir", metavar="DIR", help="create the certificates here, and keep them")
-    option("--tls-maximum", default="1.3", choices=["1.2", "1.3"])
-    option("--tls-ciphers", metavar="LIST", help="OpenSSL cipher list, for TLS 1.2 and older")
-    option("--tls-client-certificate", action="store_true", help="require a client certificate from the stub's authority")
     return parser.parse_args()
 
 
@@ -87,29 +76,19 @@ def main() -> None:
     finished = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: finished.set())
-    certificates = make_certificates(options.cert_dir) if options.tls else None
-    needs_client = certificates and options.tls_client_certificate
+    certificates = make_certificates() if options.tls else None
     try:
         hive = HiveStub(
             tls=certificates,
             user=None if options.no_auth else options.user,
             password=first_line(options.password_file) or "secret",
             upload_token=first_line(options.upload_token_file),
-            discard=options.discard,
             faults=options.fault,
             store=options.store,
-            max_body=options.max_body,
-            tus=not options.no_tus,
             tus_extensions=[name.strip() for name in options.tus_extensions.split(",") if name.strip()],
-            tus_max_size=options.tus_max_size,
-            tus_expires_seconds=options.tus_expires,
-            finalize_delay_seconds=options.finalize_delay,
             host=options.host,
             port=options.port,
             receive_buffer=options.receive_buffer,
-            tls_maximum=options.tls_maximum,
-            tls_ciphers=options.tls_ciphers,
-            tls_client_ca=certificates.cacert if needs_client else None,
             on_finished=report,
         )
     except ValueError as problem:

@@ -51,7 +51,7 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
         lines.append(f"Content-Type: {answer.content_type}")
     head = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
     if head_only or framing == "none":
-        return head + b"?" * plan.get("stray", 0)
+        return head
     return head + body
 
 

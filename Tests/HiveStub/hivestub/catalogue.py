@@ -59,8 +59,6 @@ class Catalogue:
         self._recordings: list[Recording] = []
         self._finalized: dict[str, dict] = {}
         self._documents: dict[int, dict] = {}
-        self._pending: dict[int, int] = {}
-        """How many more times a recording is called pending."""
         if path is not None and path.exists():
             self._load(json.loads(path.read_text()))
 
@@ -74,14 +72,9 @@ class Catalogue:
         return self._finalized.get(upload_id)
 
     def describe(self, asset_id: int) -> dict | None:
-        """What the server tells of a recording: all but the delete token, or that it is not ready yet."""
+        """What the server tells of a recording: all but the delete token."""
         with self._lock:
-            if asset_id not in self._documents:
-                return None
-            if self._pending.get(asset_id, 0) > 0:
-                self._pending[asset_id] -= 1
-                return {"id": asset_id, "asset_id": asset_id, "status": "pending"}
-            return dict(self._documents[asset_id])
+            return dict(self._documents[asset_id]) if asset_id in self._documents else None
 
     def describe_file(self, file_type: str, file_name: str) -> dict | None:
         """What it tells of the recording that has this file."""
@@ -89,9 +82,6 @@ class Catalogue:
             wanted = (file_type, file_name)
             found = (one for one in self._documents.values() if (one["file_type"], one["file_name"]) == wanted)
             return next(found, None)
-
-    def set_pending(self, asset_id: int, count: int) -> None:
-        self._pending[asset_id] = count
 
     def delete_token(self, asset_id: int) -> str | None:
         return self._tokens.get(asset_id)

@@ -42,8 +42,6 @@ KINDS: dict[str, Kind] = {
         "redirect from the headers alone, unless the request is already for LOCATION; {n} in LOCATION counts up and "
         "{target} repeats the target (endless redirects)"),
     "raw-answer": Kind("FILE", lambda text: Path(text).read_bytes(), "the file's bytes instead of the final response, then FIN"),
-    "stray": Kind("[BYTES]", or_default(int, 20),
-        "BYTES (20) of content after a response that cannot have any: a 204, or one to HEAD"),
     "malformed-header": Kind("[LINE]", or_default(str, "this is no header"),
         "this line among the response headers (`this is no header`)"),
     "hang-up": Kind("MILLISECONDS[:ENDING]", hang_up,
@@ -79,9 +77,6 @@ KINDS: dict[str, Kind] = {
         scopes=("finalize",), counts=True),
     "partial": Kind("BYTES", int,
         "stores only the first BYTES of the body, and says so in Upload-Offset", scopes=("patch",)),
-    "multipart-pending": Kind("N", int,
-        "201 with only status: pending and the number; GET /api/uploads/NUMBER says pending N times, then everything",
-        scopes=("multipart",)),
 }
 
 

@@ -51,9 +51,6 @@ class UploadEndpoint(Endpoint):
             return refusal.answer
         finally:
             self._receiver.drop_unkept(request)
-        if "multipart-pending" in request.plan:
-            self._catalogue.set_pending(document["asset_id"], request.plan["multipart-pending"])
-            return json_answer(201, {"status": "pending", "id": document["id"], "asset_id": document["asset_id"]})
         return json_answer(201, document)
 
     def _accept(self, request: Request, body: Body) -> dict:
