@@ -8,7 +8,7 @@ from program import private, trust
 from records import only_record
 from secrets_bench import PROXY_PASSWORD, Proxy
 from test_help import options_of, settings
-from test_tls import key_pin
+from digests import key_pin
 
 SETTINGS = settings()
 ARGUMENTS = {**options_of("send"), **SETTINGS, "config": "FILE", "to": "NAME"}

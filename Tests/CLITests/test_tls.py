@@ -1,21 +1,11 @@
 """TLS: only the right server gets a byte of the request. Exit code 5 otherwise."""
 
-import base64
-import functools
-import hashlib
 import re
 import socket
 import ssl
-import subprocess
 
+from digests import key_pin
 from tls_matrix import self_signed
-
-
-@functools.cache
-def key_pin(certificate: str) -> str:
-    key = subprocess.check_output(["openssl", "x509", "-in", certificate, "-noout", "-pubkey"])
-    der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
-    return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
 
 
 def without_trust(stub):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from certificates_forge import Shown, openssl
-from test_tls import key_pin
+from digests import key_pin
 from test_tls_refusals import check_refused, upload  # noqa: F401
 from tls_matrix import CLIENT_KEYS, SERVED, WRONG, chain
 from tls_servers import CommandServer

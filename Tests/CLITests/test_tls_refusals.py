@@ -8,7 +8,7 @@ import pytest
 from certificates_forge import HOST, leaf, openssl
 from program import wait_until
 from tls_matrix import row
-from test_tls import key_pin
+from digests import key_pin
 from tls_servers import ANSWER, CommandServer
 
 SECRET = "Planted-pa55word"

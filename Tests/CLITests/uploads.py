@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 
+from digests import sha256
 from program import Outcome, Running, wait_until
 from records import only_record
 
@@ -79,11 +79,6 @@ def rewrite(file, *places: int, data: bytes = b"changed") -> None:
             stream.seek(place)
             stream.write(data)
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def sha256(file) -> str:
-    with open(file, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def is_delivered(hive, file, count: int = 1) -> bool:

@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from digests import sha256
+
 from . import clients
 from .clients import Client
 from .measure import LIMIT_SECONDS, RunFailed
 from .meter import PIECE, Meter, Track
 from .receiver import Receiver
-from .tools import Tools, make_file, sha256
+from .tools import Tools, make_file
 
 RATES = (100_000, 1_000_000, 20_000_000)
 WINDOW_SECONDS = 10

@@ -6,11 +6,14 @@ import re
 import subprocess
 from pathlib import Path
 
+from digests import sha256
+from machine import install
+
 from .clients import NO_AES
 from .goals import Outcome
 from .receiver import Receiver
 from .scenarios import BY_S3, BY_TUS, PLAIN, ours
-from .tools import BUILD, PROFILER_PACKAGE, Tools, install, sha256
+from .tools import BUILD, PROFILER_PACKAGE, Tools
 
 LEAST_SHARE = 5.0
 """Of the samples, in percent."""
@@ -21,7 +24,7 @@ def of_misses(outcomes: list[Outcome], tools: Tools, certificates) -> dict[str, 
     """By scenario: share of the samples in percent, object, symbol; those with the most samples first."""
     missed = dict.fromkeys(outcome.scenario for outcome in outcomes if not outcome.is_met)
     if missed:
-        install([PROFILER_PACKAGE])
+        install(PROFILER_PACKAGE)
     return {scenario: _profile(scenario, tools, certificates) for scenario in missed}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from digests import sha256
+
 from . import calls, clients, pace
 from .calls import CallCount
 from .clients import Client, NO_AES
@@ -12,7 +14,7 @@ from .measure import system_calls
 from .pairs import PATIENCE, Comparison, Quartiles, compare
 from .pace import Pace
 from .receiver import Receiver
-from .tools import QUARTER_BYTES, Tools, sha256, warm
+from .tools import QUARTER_BYTES, Tools, warm
 
 NAMES = ["http", "https", "verified", "verified-https", "tus", "tus-https", "s3", "s3-https", "no-aes", "start", "calls", "pace"]
 """The last two are no comparisons: system calls of tus, and --limit-rate."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import shutil
@@ -10,6 +9,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from machine import install
 
 BENCH = Path(__file__).resolve().parents[1]
 ROOT = BENCH.parents[1]
@@ -43,7 +44,7 @@ class Tools:
 
 
 def prepare(with_url_session: bool, with_python: bool, binary: Path | None, symbols: Path | None) -> Tools:
-    install(PACKAGES)
+    install(*PACKAGES)
     BUILD.mkdir(parents=True, exist_ok=True)
     if binary is None:
         _call(["make", "static"], cwd=ROOT)
@@ -84,19 +85,6 @@ def _make_password() -> Path:
     path.write_text("secret\n")
     path.chmod(0o600)
     return path
-
-
-def install(packages: list[str]) -> None:
-    """Installs those Debian packages that are missing; needs root or sudo only then."""
-    query = ["dpkg-query", "-W", "-f", "${Status}\n"]
-    missing = [package for package in packages
-               if "ok installed" not in subprocess.run([*query, package], capture_output=True, text=True).stdout]
-    if not missing:
-        return
-    as_root = [] if os.getuid() == 0 else ["sudo"]
-    _call([*as_root, "apt-get", "update", "-qq"])
-    _call([*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq",
-           "--no-install-recommends", *missing])
 
 
 def warm(path: Path) -> None:
@@ -140,11 +128,6 @@ def make_file(name: str, length: int) -> Path:
                 file.write(os.urandom(min(left, 1 << 20)))
         partial.replace(path)
     return path
-
-
-def sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _call(command: list[str], cwd: Path | None = None) -> None:

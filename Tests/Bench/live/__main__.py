@@ -14,6 +14,7 @@ sys.path[:0] = [str(BENCH), str(BENCH.parent / "CLITests"), str(BENCH.parent / "
 
 from bench import tools  # noqa: E402
 from live import measure, picture, recorders  # noqa: E402
+from machine import install  # noqa: E402
 
 
 def main() -> int:
@@ -26,7 +27,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.megabytes < 32 or options.rate <= 0:
         parser.error("--megabytes: at least 32; --rate: more than 0")
-    tools.install(recorders.PACKAGES)
+    install(*recorders.PACKAGES)
     materials = recorders.make_materials(tools.BUILD / "live", options.megabytes * 1_000_000)
     passed = failed = 0
     print(measure.HEAD, flush=True)

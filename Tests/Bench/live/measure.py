@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from digests import sha256
 from hivestub import HiveStub
 from hivestub.tus import GIGHIVE_EXTENSIONS
 from s3 import ENVIRONMENT, S3Stub
@@ -148,7 +148,7 @@ def measure(server, binary: Path, recorder: Recorder, material: Path, rate: floa
             recorder, length, twice=sum(size for *_, size in parts) - length,
             early=sum(size for moment, _, size in parts if moment < ended),
             all_but_first=max((moment for moment, number, _ in parts if number != 1), default=done) - ended - SETTLE_SECONDS,
-            delivered=done - ended - SETTLE_SECONDS, is_delivered=run.code == 0, is_same=_sha256(file) == _sha256(arrived),
+            delivered=done - ended - SETTLE_SECONDS, is_delivered=run.code == 0, is_same=sha256(file) == sha256(arrived),
             is_playable=plays(arrived), is_playable_killed=plays(_killed(recorder, material, directory)), message=run.message,
             timeline=_timeline(run, parts))
 
@@ -284,8 +284,3 @@ def plays(file: Path) -> bool:
         ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", str(file)],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=HANGS_AFTER_SECONDS, check=False)
     return done.returncode == 0 and any(int(count) > 0 for count in re.findall(r"\d+", done.stdout))
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

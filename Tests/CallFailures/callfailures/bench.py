@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TESTS / "HiveStub"))
+sys.path[:0] = [str(TESTS / "HiveStub"), str(TESTS / "Support")]
 
+from digests import key_pin  # noqa: E402
 from hivestub import HiveStub, make_certificates  # noqa: E402
 
 from .scenarios import PASSWORD, TOKEN, USER, Scenario, Stage  # noqa: E402
@@ -283,9 +284,6 @@ def memory_directory() -> str | None:
 
 
 def certificates():
-    made = make_certificates()
-    key = subprocess.check_output(["openssl", "x509", "-in", made.certificate, "-noout", "-pubkey"])
-    der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
-    made = dataclasses.replace(made)
-    object.__setattr__(made, "pin", "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode())
+    made = dataclasses.replace(make_certificates())
+    object.__setattr__(made, "pin", key_pin(made.certificate))
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import shutil
@@ -15,9 +14,11 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TESTS / "HiveStub"))
+sys.path[:0] = [str(TESTS / "HiveStub"), str(TESTS / "Support")]
 
+from digests import sha256  # noqa: E402
 from hivestub import make_certificates  # noqa: E402
+from machine import c_compiler, install  # noqa: E402
 
 from . import cgroup, elf  # noqa: E402
 from .arrival import Arrivals  # noqa: E402
@@ -98,8 +99,7 @@ class Workbench:
         paths = self._finished(row)
         for path in paths:
             if path not in self._digests:
-                with path.open("rb") as file:
-                    self._digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
+                self._digests[path] = sha256(path)
         return [self._digests[path] for path in paths]
 
     # Clients.
@@ -172,20 +172,3 @@ class Workbench:
             client.kill()
         if client.returncode != -signal.SIGKILL:
             raise RuntimeError(f"{row.name}: ended with {client.returncode} before it could be killed")
-
-
-def c_compiler() -> str:
-    for name in ("clang", "cc", "gcc"):
-        if shutil.which(name):
-            return name
-    install("gcc", "libc6-dev")
-    return "gcc"
-
-
-def install(*packages: str) -> None:
-    """From Debian, as root or through sudo; fails loudly."""
-    print("installing:", *packages, flush=True)
-    as_root = [] if os.geteuid() == 0 else ["sudo"]
-    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
-    subprocess.run([*apt, "update"], check=True)
-    subprocess.run([*apt, "install", "-y", "--no-install-recommends", *packages], check=True)

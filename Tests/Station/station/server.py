@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import re
@@ -11,6 +10,8 @@ import sys
 import threading
 import time
 from pathlib import Path
+
+from digests import sha256
 
 from .plan import Receiver
 
@@ -86,17 +87,12 @@ class Server:
     def stored(self) -> list[tuple[str, str, int]]:
         """The digest in the name of each finished file in the store, the digest of its bytes, and its size."""
         files = sorted(path for path in self.store.iterdir() if re.match(r"[0-9a-f]{64}\b", path.name))
-        return [(path.name[:64], digest_of(path), path.stat().st_size) for path in files]
+        return [(path.name[:64], sha256(path), path.stat().st_size) for path in files]
 
     def errors(self) -> list[str]:
         """The server's own error messages."""
         text = self._log.read_text(errors="replace")
         return [text[at : at + 2000] for at in (text.find("Traceback"),) if at >= 0]
-
-
-def digest_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _arguments(receiver: Receiver) -> list[str]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Callable
 
+from digests import sha256
 from line import Conduct, Line
 
 from . import plan as plans
@@ -17,7 +18,7 @@ from . import rules
 from .plan import STALL_TIMEOUT_SECONDS, WatchPlan
 from .program import Program, Watcher
 from .rules import Finding, Observation, Rule, Traffic
-from .server import USER, Server, digest_of
+from .server import USER, Server
 from .upload import KILL
 from .writers import SETTLE_SECONDS, THRESHOLD, Register, Section, Writer
 
@@ -82,7 +83,7 @@ class WatchRound:
             if code := self.watcher.stop():
                 seen.found.append(Finding(Rule.EXIT_CODE, f"{code} at SIGTERM"))
             seen.recordings, seen.outages = self.server.recordings(), self.server.outages
-            seen.moved = {digest_of(path) for each in self.sections for path in each.sent.iterdir()}
+            seen.moved = {sha256(path) for each in self.sections for path in each.sent.iterdir()}
             seen.written, seen.stored, seen.server_errors = self.register.all, self.server.stored(), self.server.errors()
             seen.uploads, seen.leaks = self.program.ask("list"), self.program.leaks()
             seen.traffic = Traffic(line.exchanges, line.interruptions, line.refusals, line.problems)
