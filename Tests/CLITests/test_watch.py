@@ -291,6 +291,8 @@ def test_a_signal_during_the_start_ends_it_in_order(program, rec, tmp_path):
 
 
 def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
+    if not program.keeps_the_promise:
+        pytest.skip("what is linked dynamically promises nothing")
     program.path = page_cache.copy(program.path, tmp_path / "program")
     stub = hive()
     write(rec / "a.wav")
@@ -300,8 +302,7 @@ def test_the_watcher_holds_little(hive, watch, rec, program, tmp_path):
     status = open(f"/proc/{watching.pid}/status").read()
     peak = int(status.partition("VmHWM:")[2].split()[0])
     watching.stop()
-    if program.keeps_the_promise:
-        assert peak <= 2560, f"{peak} KiB"
+    assert peak <= 2560, f"{peak} KiB"
 
 
 # Changes that are noticed at once, not with the next scan after five minutes.
