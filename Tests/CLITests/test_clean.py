@@ -105,6 +105,19 @@ def test_it_says_if_the_space_is_not_free_yet(hive, program, deliver, recording,
     assert result.code == 0 and result.out.endswith(" is free.\n") and not one.exists(), result
 
 
+def test_where_space_is_free_at_once_what_others_take_meanwhile_is_made_up_for(hive, program, deliver, recording, card):
+    stub = hive()
+    zero, one = deliver(stub, 2)
+    stub.set_faults("asset/delay-answer=2")
+    traced = strace("-e", "trace=statfs", "-e", "inject=statfs:poke_exit=@arg2=53ef000000000000")  # ext4
+    cleaning = program.start("clean", card, "--keep-free", free(card) + 1, env=PASSWORD, under=traced)
+    wait_until(lambda: of_kind(stub, "asset"))
+    recording(SIZE, name="other", directory=card)
+    result = cleaning.wait()
+    assert result.code == 0 and result.out.endswith(" is free.\n"), result
+    assert not zero.exists() and not one.exists()
+
+
 def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card):
     stub = hive()
     files = deliver(stub)

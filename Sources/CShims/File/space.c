@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -19,6 +20,12 @@ int64_t shim_free_space(const char *path) {
     unsigned long long bytes;
     return __builtin_mul_overflow((unsigned long long)s.f_bavail, (unsigned long long)s.f_frsize, &bytes) || bytes > INT64_MAX
         ? INT64_MAX : (int64_t)bytes;
+}
+
+uint64_t shim_file_system_type_at(const char *path) {
+    struct statfs s;
+    // f_type is signed, and has 32 bits on some architectures.
+    return TEMP_FAILURE_RETRY(statfs(path, &s)) < 0 ? 0 : (uint32_t)s.f_type;
 }
 
 int64_t shim_free_files(const char *path) {

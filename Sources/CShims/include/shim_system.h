@@ -161,6 +161,8 @@ void shim_end_lease(int32_t descriptor);
 int64_t shim_free_space(const char *path);
 // statvfs(3): how many more files this user can create there (inodes), or -errno. INT64_MAX if there is no such limit.
 int64_t shim_free_files(const char *path);
+// statfs(2): the type of the file system of the path; 0 if it is not known.
+uint64_t shim_file_system_type_at(const char *path);
 // realpath(3): the path without links. 0 or -errno.
 int32_t shim_real_path(const char *path, char *buffer, size_t capacity);
 

@@ -48,6 +48,13 @@ package struct FileSystem: Equatable, Sendable {
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
   package static func hasAtomicRename(type: UInt64) -> Bool { ![0x4d44, 0x2011_bab0, 0x6573_5546].contains(type) }
 
+  /// Whether the space of a removed file is free at once, so that what is missing then was taken by others. Some free it only seconds later,
+  /// and others keep it for a snapshot.
+  /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
+  package static func freesAtOnce(type: UInt64) -> Bool {
+    fatTypes.contains(type) || [0xef53, 0xf2f5_2010].contains(type)  // ext2 to ext4, f2fs
+  }
+
   /// Whether it is the same one, as far as both are known.
   package func isSame(as other: FileSystem) -> Bool {
     guard let id, let otherID = other.id else { return device == other.device }
@@ -61,10 +68,13 @@ package struct FreeSpace: Equatable, Sendable {
   package let bytes: Int64
   /// How many files can be created. Very large where the file system has no fixed number of inodes.
   package let files: Int64
+  /// ``FileSystem/freesAtOnce(type:)``
+  package let freesAtOnce: Bool
 
-  package init(bytes: Int64, files: Int64) {
+  package init(bytes: Int64, files: Int64, freesAtOnce: Bool = false) {
     self.bytes = bytes
     self.files = files
+    self.freesAtOnce = freesAtOnce
   }
 
   /// What a recorder can use of it, in bytes: nothing if it cannot create files.

@@ -77,12 +77,12 @@ package struct SpaceKeeper: Sendable {
       defer { isShort = false }
       return isShort ? .isOver : .nothing
     }
-    checkAt = now + Limits.spaceCheckMilliseconds
     // At least half of it: recordings that are being written may have taken the rest.
     if 2 * (free - freeBefore) >= wanted - freeBefore {
       if freeing == .failed { cleanAt = now }
       freeing = .done
     }
+    checkAt = now + (freeing == .pending ? Limits.spaceFreeingMilliseconds : Limits.spaceCheckMilliseconds)
     guard now >= cleanAt else { return .nothing }
     if freeing == .pending {
       freeing = .failed
@@ -99,11 +99,18 @@ package struct SpaceKeeper: Sendable {
   }
 
   /// The attempt has ended.
-  /// - Parameter isEnough: whether there is enough space now, or soon: some file systems free it only seconds later.
+  /// - Parameters:
+  ///   - isEnough: whether there is enough space now, or soon.
+  ///   - freesAtOnce: whether there is, because this file system frees it at once (``FileSystem/freesAtOnce(type:)``). What is missing afterwards
+  ///     was taken since.
   /// - Returns: whether a shortage must be reported.
-  package mutating func ended(isEnough: Bool, now: Int64) -> Bool {
+  package mutating func ended(isEnough: Bool, freesAtOnce: Bool, now: Int64) -> Bool {
     isCleaning = false
     checkAt = now + (isEnough || hasMore ? 0 : Limits.spaceCheckMilliseconds)
+    if isEnough, freesAtOnce {
+      cleanAt = now
+      return false
+    }
     if isEnough {
       freeing = .pending
       cleanAt = now + Limits.spaceCheckMilliseconds
@@ -119,5 +126,7 @@ extension Limits {
   /// How often free space is checked while it is short, and how often it is tried again to make room although nothing was delivered
   /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
   static let spaceCheckMilliseconds: Int64 = 60_000
+  /// How often it is checked while a file system may still free the space of what was removed, in milliseconds.
+  static let spaceFreeingMilliseconds: Int64 = 5_000
   static let spaceRetryMilliseconds: Int64 = 600_000
 }

@@ -23,7 +23,8 @@ extension FreeSpace {
   package init?(at path: LocalPath) {
     let (bytes, files) = (shim_free_space(path.cName), shim_free_files(path.cName))
     guard bytes >= 0, files >= 0 else { return nil }
-    self.init(bytes: bytes, files: files)
+    self.init(
+      bytes: bytes, files: files, freesAtOnce: FileSystem.freesAtOnce(type: shim_file_system_type_at(path.cName)))
   }
 }
 

@@ -49,9 +49,11 @@ enum Clean {
     after.trustsSettle = options.has(.trustSettle)
     let remover = Remover(.delete, after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.location(of: $0) != nil }
-    // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
+    // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that. Where it is free at
+    // once, a recorder may have taken it since.
     func free() -> FreeSpace {
       let now = place.freeSpace()
+      if now.freesAtOnce, !isDryRun { return now }
       return FreeSpace(
         bytes: max(now.bytes, before.bytes + remover.removedBytes),
         files: max(now.files, before.files &+ Int64(remover.count)))

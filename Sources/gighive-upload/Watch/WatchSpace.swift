@@ -113,7 +113,10 @@ final class WatchSpace {
 
   /// - Parameter problem: why there is not enough space; nil if there is.
   private func end(_ index: Int, _ problem: String?, _ kept: String?, _ now: Int64) -> [WatchNotice] {
-    guard keepers[index].ended(isEnough: problem == nil, now: now), let problem else { return [] }
+    let freesAtOnce = directories[index].freeSpace?.freesAtOnce ?? false
+    guard keepers[index].ended(isEnough: problem == nil, freesAtOnce: freesAtOnce, now: now), let problem else {
+      return []
+    }
     let text = [problem, kept].compactMap { $0 }.joined(separator: " ")
     return [WatchNotice(.spaceShort, text, .error, path: directories[index].path.bytes)]
   }

@@ -26,7 +26,7 @@ struct SpaceKeeperTests {
     #expect(step == .clean && keeper.due == nil)
     keeper.checkSoon()
     #expect(keeper.due == nil)
-    let isNews = keeper.ended(isEnough: true, now: 5)
+    let isNews = keeper.ended(isEnough: true, freesAtOnce: false, now: 5)
     #expect(!isNews && !keeper.isShort && keeper.due == 5)
   }
 
@@ -43,11 +43,11 @@ struct SpaceKeeperTests {
 
   @Test mutating func spaceThatIsFreedLaterCostsNoOtherRecording() {
     _ = check(90, at: 0)
-    _ = keeper.ended(isEnough: true, now: 5)
+    _ = keeper.ended(isEnough: true, freesAtOnce: false, now: 5)
     // A delivery changes nothing about that.
     keeper.noteDelivery()
     let soon = check(90, at: 5)
-    #expect(soon == .nothing && keeper.due == 5 + minute)
+    #expect(soon == .nothing && keeper.due == 5 + 5000)
     let later = check(105, at: 5 + minute)
     #expect(later == .nothing && !keeper.isShort)
   }
@@ -59,7 +59,7 @@ struct SpaceKeeperTests {
       let step = check(90, at: now)
       steps.append(step)
       guard step == .clean else { continue }
-      _ = keeper.ended(isEnough: true, now: now)
+      _ = keeper.ended(isEnough: true, freesAtOnce: false, now: now)
       keeper.noteDelivery()
     }
     #expect(steps.filter { $0 == .clean }.count == 2 && steps.filter { $0 == .notFreed }.count == 1)
@@ -71,14 +71,25 @@ struct SpaceKeeperTests {
   /// What was removed was enough, but a recording in progress has taken part of the space.
   @Test mutating func bytesWrittenDuringARemovalAreNoReasonToWait() {
     _ = check(90, at: 0)
-    _ = keeper.ended(isEnough: true, now: 5)
+    _ = keeper.ended(isEnough: true, freesAtOnce: false, now: 5)
     let steps = [check(95, at: 5), check(40, at: 5 + minute)]
     #expect(steps == [.nothing, .clean])
   }
 
+  /// A recorder that takes more than is removed at a time does not stop the removing.
+  @Test mutating func whereSpaceIsFreeAtOnceTheNextRemovalFollowsAtOnce() {
+    var steps: [SpaceKeeper.Step] = []
+    for now in 0..<3 {
+      steps.append(check(90 - 10 * Int64(now), at: Int64(now)))
+      let isNews = keeper.ended(isEnough: true, freesAtOnce: true, now: Int64(now))
+      #expect(!isNews && keeper.due == Int64(now))
+    }
+    #expect(steps == [.clean, .clean, .clean])
+  }
+
   @Test mutating func spaceThatIsFreedVeryLateIsUsedAtOnce() {
     _ = check(90, at: 0)
-    _ = keeper.ended(isEnough: true, now: 0)
+    _ = keeper.ended(isEnough: true, freesAtOnce: false, now: 0)
     let steps = [check(90, at: 0), check(94, at: minute), check(95, at: 2 * minute)]
     #expect(steps == [.nothing, .notFreed, .clean])
   }
@@ -88,7 +99,7 @@ struct SpaceKeeperTests {
     for now in [0, 10 * minute, 20 * minute] {
       let step = check(50, at: now)
       #expect(step == .clean)
-      news.append(keeper.ended(isEnough: false, now: now))
+      news.append(keeper.ended(isEnough: false, freesAtOnce: false, now: now))
       #expect(keeper.isShort && keeper.due == now + minute)
     }
     #expect(news == [true, false, false])
@@ -98,20 +109,20 @@ struct SpaceKeeperTests {
     #expect(steps == [.isOver, .nothing] && !keeper.isShort)
     // A new shortage is news again, and is not made to wait.
     let again = check(99, at: 32 * minute)
-    let isNews = keeper.ended(isEnough: false, now: 32 * minute)
+    let isNews = keeper.ended(isEnough: false, freesAtOnce: false, now: 32 * minute)
     #expect(again == .clean && isNews)
   }
 
   @Test mutating func aDeliveryIsAReasonToTryAgain() {
     _ = check(50, at: 0)
-    _ = keeper.ended(isEnough: false, now: 1)
+    _ = keeper.ended(isEnough: false, freesAtOnce: false, now: 1)
     keeper.noteDelivery()
     #expect(keeper.due == .min)
     let step = check(50, at: 2)
     #expect(step == .clean)
     // So is one during the attempt.
     keeper.noteDelivery()
-    _ = keeper.ended(isEnough: false, now: 3)
+    _ = keeper.ended(isEnough: false, freesAtOnce: false, now: 3)
     #expect(keeper.due == 3)
     let again = check(50, at: 3)
     #expect(again == .clean)
