@@ -127,6 +127,11 @@ def test_another_user_keeps_the_records(machine):
     machine.run("dpkg", "-i", "/root/gighive-upload.deb")
     assert machine.owner("/var/lib/gighive-upload") == "pi"
     assert machine.property(UNIT, "ActiveState") == "active"
+    # That says nothing about another watcher's.
+    machine.write("etc/gighive-upload/venue.conf", CONFIGURATION.format("other"))
+    machine.run("systemctl", "restart", INSTANCE)
+    assert machine.owner("/var/lib/gighive-upload-venue") == "gighive-upload"
+    assert machine.property(INSTANCE, "ActiveState") == "active"
 
 
 def test_a_removal_stops_the_service_and_a_purge_disables_it(machine):
