@@ -63,7 +63,7 @@ public enum UploadError: Error, Equatable, Sendable {
   /// sent a user name and a password.
   case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server does not replace what has this URL, and that is another object, or not known to be this recording.
-  case objectExists(status: Int)
+  case objectExists
   /// This upload has delivered another recording to the same URL, or will, which a PUT would replace.
   case objectRecorded(upload: String)
   /// What has the URL of a delivered recording now is something else, which is not deleted.

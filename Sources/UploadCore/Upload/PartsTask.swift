@@ -391,7 +391,7 @@ final class PartsTask: UploadTask {
   /// What the server has is of another file.
   private func leaveOther(isJoined: Bool) {
     if isJoined {
-      state = .failing(.objectExists(status: 412))
+      state = .failing(.objectExists)
       return
     }
     warn(.otherFile)
@@ -494,7 +494,7 @@ final class PartsTask: UploadTask {
     case (.comparing(let theirs), .wholeFile(let own, _)):
       guard theirs == own else {
         state = .looking
-        throw .objectExists(status: 412)
+        throw .objectExists
       }
       sha256 = own
       var receipt = Receipt()
@@ -602,7 +602,7 @@ final class PartsTask: UploadTask {
     }
     switch try found(answer) {
     case .object(size, let theirs?, _) where !isGrowing: state = .comparing(sha256: theirs)
-    case .object: throw .objectExists(status: 412)
+    case .object: throw .objectExists
     // Who may only write learns nothing here: then the condition protects what is there.
     case .nothing, .hidden: begin()
     }
@@ -707,7 +707,7 @@ final class PartsTask: UploadTask {
     case .object(_, _, .thisUpload) where isLost && isComplete && (isJoinAsked || !mayReplace):
       state = .examining(isJoined: true)
     case .object(_, _, .thisUpload) where !isLost: state = .verifying
-    case .object where !mayReplace: abort(before: .objectExists(status: 412))
+    case .object where !mayReplace: abort(before: .objectExists)
     case .object, .nothing:
       if isLost { try startOver() } else { state = verifyingOrJoining }
     case .hidden:
@@ -728,7 +728,7 @@ final class PartsTask: UploadTask {
     case .joined(let theirs): state = .confirming(sha256: theirs)
     case .gone: state = .checking(isLost: true)
     // Whoever has been faster has made its object, or this upload has, and the response was lost.
-    case .exists: if isSecond(.exists) { abort(before: .objectExists(status: 412)) }
+    case .exists: if isSecond(.exists) { abort(before: .objectExists) }
     case .conflict(let error): sendAgain(after: error)
     case .conditionUnknown: break
     case .partsRefused(let error, let isCertain):
@@ -765,7 +765,7 @@ final class PartsTask: UploadTask {
       guard let length else { throw .unconfirmed(status: answer.status) }
       guard length == size else { throw .sizeDiffers(sent: size, stored: length) }
       // Somebody else has replaced it since.
-      if case .somebodyElse = owner { throw .objectExists(status: 200) }
+      if case .somebodyElse = owner { throw .objectExists }
       store(theirs: theirs)
     // Who may only write cannot look, but the server has said it.
     case .hidden: store(theirs: theirs)

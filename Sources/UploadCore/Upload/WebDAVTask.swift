@@ -6,13 +6,15 @@
 ///       │  │        ▼  │                    it is whole  │   ▼         │ it is gone
 ///       │  │   makingDirectory                           asking ───────┘
 ///       │  └───────────────────────────────────────────────┘ it is not whole
-///       └──▶ comparing (something is there) ──▶ stored
+///       └──▶ proving ──▶ comparing (something is there) ──▶ stored
 ///
 /// After an interruption, `removing` comes before `putting`. A response to MOVE that is lost is asked about.
 final class WebDAVTask: UploadTask {
   private enum State: Sendable {
     /// What has the target's name, if anything.
     case looking
+    /// Whether the server itself has said so, which a response to HEAD does not show.
+    case proving(Answer)
     /// That has the size of the file and this SHA-256.
     case comparing(sha256: String)
     /// What an earlier attempt left under the temporary name is removed. Afterwards, the recording is sent, or the upload fails.
@@ -79,7 +81,7 @@ final class WebDAVTask: UploadTask {
 
   override var progress: Int64 {
     switch state {
-    case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0
+    case .looking, .proving, .comparing, .removing, .putting, .makingDirectory, .failing: 0
     case .hashing, .measuring, .moving, .asking, .confirming: 1
     case .stored: 2
     }
@@ -102,6 +104,7 @@ final class WebDAVTask: UploadTask {
   override func next() throws(UploadError) -> TaskStep {
     switch state {
     case .looking, .confirming: return .ask(question(about: target))
+    case .proving: return .ask(MultiStatus.request(about: target, depth: "0"))
     case .measuring, .asking: return .ask(question(about: temporary))
     case .comparing, .hashing: return .hash(.wholeFile)
     case .removing: return .ask(HTTPRequest(method: "DELETE", target: leftover ?? temporary))
@@ -138,10 +141,11 @@ final class WebDAVTask: UploadTask {
     var answer = answer
     switch state {
     case .looking, .measuring, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
-    case .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
+    case .proving, .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
     }
     switch state {
     case .looking: try receiveObject(answer)
+    case .proving(let found): try receiveProof(answer, found)
     case .removing(let error):
       if let error {
         state = .failing(error)
@@ -163,15 +167,33 @@ final class WebDAVTask: UploadTask {
   /// Nothing is sent in vain, and nothing replaced.
   private func receiveObject(_ answer: Answer) throws(UploadError) {
     switch answer.status {
-    case 200:
-      guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 else {
-        throw .objectExists(status: 412)
-      }
-      state = .comparing(sha256: theirs)
+    // Nextcloud's shows who gave it.
+    case 200 where !provesServer && nextcloudFields == nil: state = .proving(answer)
+    case 200: try judge(answer)
     // A file drop of a Nextcloud that joins no chunks for it.
     case 405 where answer.davMessage != nil: throw answer.davRefusal
     // Some servers do not answer HEAD. The MOVE replaces nothing either.
     case 404, 405, 409, 410, 501: begin()
+    default: throw answer.davRefusal
+    }
+  }
+
+  /// Something has the name.
+  private func judge(_ found: Answer) throws(UploadError) {
+    guard found.fields.contentLength == size, let theirs = found.fields.objectSHA256 else { throw .objectExists }
+    state = .comparing(sha256: theirs)
+  }
+
+  /// - Parameter found: the response to HEAD, which a portal can give for any URL.
+  private func receiveProof(_ answer: Answer, _ found: Answer) throws(UploadError) {
+    state = .looking
+    switch answer.status {
+    case 404, 410: begin()
+    // nginx has MOVE, but not PROPFIND.
+    case 405, 501: try judge(found)
+    case 200..<300:
+      _ = try answer.asObject()
+      try judge(found)
     default: throw answer.davRefusal
     }
   }
@@ -205,7 +227,7 @@ final class WebDAVTask: UploadTask {
       mayArriveLate = false
       state = .asking(refused: nil)
     // Nobody else has a reason to choose this name.
-    case 412: throw .objectExists(status: 412)
+    case 412: throw .objectExists
     default:
       if answer.sent != .none { leftover = temporary }
       throw answer.davRefusal
@@ -244,7 +266,7 @@ final class WebDAVTask: UploadTask {
       // It was not moved, and what is there is something else.
       mayBeMoved = false
       noteTemporary()
-      state = .removing(before: .objectExists(status: 412))
+      state = .removing(before: .objectExists)
     case 200..<300: throw .unconfirmed(status: answer.status)
     default:
       state = .asking(refused: answer.davRefusal.traits.isTransient ? nil : answer.davRefusal)
@@ -287,7 +309,7 @@ final class WebDAVTask: UploadTask {
     case 200 where length != nil && length != size && !isMoved:
       // Both names are not what was sent: somebody else has been here.
       state = .looking
-      throw .objectExists(status: 200)
+      throw .objectExists
     case 200:
       guard request.computesSHA256, sha256 == nil else { return try store(answer) }
       state = .hashing(answer)
@@ -310,7 +332,7 @@ final class WebDAVTask: UploadTask {
     case .comparing(let theirs):
       guard theirs == sha256 else {
         state = .looking
-        throw .objectExists(status: 412)
+        throw .objectExists
       }
       var receipt = Receipt()
       (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, true)
@@ -321,7 +343,8 @@ final class WebDAVTask: UploadTask {
       if mayBeMoved { return try store(answer) }
       storedSHA256 = answer?.fields.objectSHA256
       state = .measuring
-    case .looking, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing, .stored:
+    case .looking, .proving, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing,
+      .stored:
       break
     }
   }
@@ -352,6 +375,7 @@ final class WebDAVTask: UploadTask {
       } else if leftover != nil {
         state = .removing(before: nil)
       }
+    case .proving: state = .looking
     case .moving: state = .asking(refused: nil)
     case .hashing: state = mayBeMoved ? .asking(refused: nil) : .removing(before: nil)
     case .makingDirectory:

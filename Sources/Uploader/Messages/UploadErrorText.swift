@@ -152,9 +152,8 @@ extension UploadError {
         + (hadCredentials ? " refuses this user's password (407)." : " requires a user name and a password (407).")
     case .proxyRefused(let status, let proxy, _):
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
-    case .objectExists(let status):
-      "the server refuses to replace what has this URL (" + String(status)
-        + "), and nothing shows that it is this recording."
+    case .objectExists:
+      "something has this URL on the server, which is not replaced, and nothing shows that it is this recording."
     case .objectRecorded(let upload):
       "the upload " + upload + " went to this URL, or will, and nothing shows that it is this recording. It would be"
         + " replaced."

@@ -86,7 +86,7 @@ enum EveryError {
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .redirected(status: 303, location: "/there"),
       .redirected(status: 302, location: ""), .refused(status: 403, message: ""),
-      .objectExists(status: 412), .objectRecorded(upload: "5e1f0a77"), .objectReplaced,
+      .objectExists, .objectRecorded(upload: "5e1f0a77"), .objectReplaced,
       .serverDirectoryMissing(status: 409),
       .signatureRefused(status: 403, message: "AccessDenied: Request has expired"),
       .checksumDiffers(sent: "a", stored: "b"),
