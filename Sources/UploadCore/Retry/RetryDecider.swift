@@ -42,16 +42,18 @@ struct RetryDecider: Sendable {
   ///   - mayRepeat: whether a retry by this machine is safe.
   ///   - fullSend: how it failed if it was a full send; nil for others.
   ///   - pausesAfterFullSend: whether everything may have to be sent again, as far as is known.
-  ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
+  ///   - sentLength: of its content, in bytes; 0 for others.
+  ///   - progress: grows with everything that need not be repeated. Growth resets all counts, but not the little that a full send may bring.
   ///   - minimumDelay: before the next attempt, in milliseconds.
   mutating func failed(
     _ error: UploadError, mayPass: Bool, mayRepeat: Bool, fullSend: FullSends.Failure?,
-    pausesAfterFullSend: Bool = true, progress: Int64, minimumDelay: Int64 = 0, nowMilliseconds now: Int64,
+    sentLength: Int64 = 0, pausesAfterFullSend: Bool = true, progress: Int64, minimumDelay: Int64 = 0,
+    nowMilliseconds now: Int64,
     unixSeconds: Int64
   ) -> Consequence {
     defer { retryAfterMilliseconds = nil }
     // The next upload of a lost recording is another one, with a limit of its own.
-    if progress > progressAtFailure || fullSend == .lost {
+    if progress - progressAtFailure > sentLength / Limits.fairPart || fullSend == .lost {
       progressAtFailure = progress
       failures = 0
     }
@@ -59,7 +61,7 @@ struct RetryDecider: Sendable {
     failures += 1
     var pause: Int64 = 0
     if let fullSend {
-      let sends = fullSends.add(fullSend, progress: progress, unixSeconds: unixSeconds)
+      let sends = fullSends.add(fullSend, of: sentLength, progress: progress, unixSeconds: unixSeconds)
       if sends.areUsedUp || mayPass && policy.endsAfterFullSend {
         let count = sends.times.count
         return .end(.postponed(error, untilSeconds: sends.allowedAtSeconds, .sentRepeatedly(count: count)))
@@ -107,9 +109,14 @@ private struct FullSendCount: Sendable {
     return unsaved
   }
 
-  mutating func add(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> FullSends {
-    if progress > progressAtLast, sends?.outlastsProgress == false { sends = nil }
-    progressAtLast = progress
+  mutating func add(
+    _ failure: FullSends.Failure, of length: Int64, progress: Int64, unixSeconds: Int64
+  ) -> FullSends {
+    // A server whose disk is full may keep a few bytes of each.
+    if sends == nil || progress - progressAtLast > length / Limits.fairPart {
+      if sends?.outlastsProgress == false { sends = nil }
+      progressAtLast = progress
+    }
     var sends = self.sends ?? FullSends(failure, atSeconds: unixSeconds)
     if self.sends != nil { sends.add(failure, atSeconds: unixSeconds) }
     self.sends = sends

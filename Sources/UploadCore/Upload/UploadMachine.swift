@@ -42,11 +42,12 @@
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine {
-  /// The outcome of the last request. `isFullSend`: whether a large recording was sent completely in vain, if this counts as a failure.
+  /// The outcome of the last request. `fullSend`: how much of a large recording was sent completely in vain, in bytes, if this counts as a
+  /// failure; nil if not.
   private enum Latest: Sendable {
     case nothing
-    case answered(Answer, isFullSend: Bool)
-    case interrupted(isFullSend: Bool)
+    case answered(Answer, fullSend: Int64?)
+    case interrupted(fullSend: Int64?)
   }
 
   package private(set) var state = State.deciding
@@ -128,10 +129,10 @@ package struct UploadMachine {
   }
 
   /// How the last request failed if it was a full send.
-  private var fullSend: FullSends.Failure? {
+  private var fullSend: (failure: FullSends.Failure, length: Int64)? {
     switch latest {
-    case .answered(_, isFullSend: true): .refused
-    case .interrupted(isFullSend: true): .unanswered
+    case .answered(_, fullSend: let length?): (.refused, length)
+    case .interrupted(fullSend: let length?): (.unanswered, length)
     case .nothing, .answered, .interrupted: nil
     }
   }
@@ -329,15 +330,15 @@ package struct UploadMachine {
       if progress.isEnd, case .awaitingLent = state { state = .deciding }
     case (.inFlight(let first, let second), .answered(let answer)):
       let isBusy = task.sendsParts && (answer.status == 429 || answer.status == 503)
-      latest = .answered(
-        answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole && !isBusy)
+      let isFullSend = first.contentLength > Limits.fullSendLength && answer.sent == .whole && !isBusy
+      latest = .answered(answer, fullSend: isFullSend ? first.contentLength : nil)
       do throws(UploadError) {
         try receive(answer, to: first, second)
       } catch { recover(from: Interruption(error, by: answer)) }
     case (.inFlight(let first, _), .interrupted(let interruption)),
       (.holding(let first, _), .interrupted(let interruption)),
       (.rereading(let first, _), .interrupted(let interruption)):
-      latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
+      latest = .interrupted(fullSend: interruption.isFullSend(of: first) ? first.contentLength : nil)
       recover(from: interruption)
     case (.inFlight, .lastByteNext): task.lastByteNext()
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
@@ -531,16 +532,17 @@ package struct UploadMachine {
       if error.isStrangers(host: host) { forgetStranger() }
     }
     let isLoss = error == .uploadLost && task.hasLostRecording
-    let failure = isLoss ? .lost : isWithoutResult(error) ? fullSend : nil
+    let fullSend = isWithoutResult(error) ? fullSend : nil
+    let failure = isLoss ? .lost : fullSend?.failure
     // A tus server that did not respond is asked how much it has kept.
     let consequence = retryDecider.failed(
-      error, mayPass: mayPass, mayRepeat: mayRepeat, fullSend: failure,
+      error, mayPass: mayPass, mayRepeat: mayRepeat, fullSend: failure, sentLength: fullSend?.length ?? 0,
       pausesAfterFullSend: task.sendsWhole || failure != .unanswered, progress: isLoss ? 0 : task.progress,
       minimumDelay: task.pauseMilliseconds(after: error), nowMilliseconds: now, unixSeconds: unixSeconds)
     if !isLoss, endsFinalizing(consequence, now) { return }
     // It counts once.
     if case .answered(let answer, _) = latest {
-      latest = .answered(answer, isFullSend: false)
+      latest = .answered(answer, fullSend: nil)
     } else {
       latest = .nothing
     }
