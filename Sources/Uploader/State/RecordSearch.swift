@@ -124,11 +124,11 @@ final class RecordSearch {
             if record?.phase == .delivered { try tidy(id) }
           }
         } catch {
-          // It may say that the file is delivered, and can be read once its permissions are right. Only GigHive recognizes a recording
-          // that it has.
-          if error.isTemporary, !request.isForGigHive { throw error }
+          // The file is delivered, or the record may say so once its permissions are right. Only GigHive recognizes a recording that it has.
+          let isDelivered = directory.exists(id + ".delivered")
+          if isDelivered || error.isTemporary, !request.isForGigHive { throw error }
           unreadable.append(id)
-          directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
+          directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: isDelivered), error)
         }
       }
       if !stale.isEmpty { index?.drop([key], ids: stale) }

@@ -88,6 +88,16 @@ extension LockedRecordTests {
     #expect(try open().record.id != previous.id && bench.warnings.count == 1)
   }
 
+  /// Its name says enough.
+  @Test func aDeliveryThatCanNeverBeReadHoldsUpItsFile() throws {
+    _ = bench.directory.file("set.wav", content)
+    let delivered = try open()
+    try delivered.noteDelivery()
+    let name = delivered.record.id + ".delivered"
+    bench.put(bytes("gighive-upload record 9 x"), at: name)
+    #expect(throws: UploadError.state(.unsupportedVersion(LocalPath(bench.path + "/" + name)))) { try open() }
+  }
+
   /// Cameras use their names again on every card.
   @Test func anUploadThatMayBeStoredDoesNotHoldUpAnotherFileOfTheSameName() throws {
     let previous = try leave {
