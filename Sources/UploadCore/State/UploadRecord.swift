@@ -101,11 +101,12 @@ extension UploadRecord {
   /// ``UnfinishedUpload/Failure/mayBeStored``
   package var mayBeStored: Bool { unfinished?.failure == .mayBeStored }
 
-  /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete. Parts
-  /// may have been joined; before those of a tus server are, the record says so.
+  /// Whether the server may have the recording even after its upload was cancelled: all was sent, and only tus ends what is complete, unless
+  /// GigHive has taken it. Parts may have been joined; before those of a tus server are, the record says so.
   package var mayOutliveCancelling: Bool {
     let hasAllParts = unfinished?.parts.map { !$0.areUploads && $0.firstMissing(in: size) == nil } ?? false
-    return hasAllParts || remote == nil && (mayBeStored || lastByteMayBeSent)
+    let isTaken = (unfinished?.isUploaded ?? false) || assetID != nil
+    return hasAllParts || isTaken || remote == nil && (mayBeStored || lastByteMayBeSent)
   }
 
   /// The tus upload, also of a delivery.
