@@ -125,7 +125,7 @@ final class MultipartTask: UploadTask {
     let sent = SentFile(size: size, sha256: sha256)
     guard request.isForGigHive else {
       var receipt = try UploadConfirmation.ofPlainEndpoint(answer, sent: sent)
-      receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
+      receipt.isUnprovedPage = !provesServer && LikelySoftware.mayBeStrangers(answer)
       // As Immich says it.
       receipt.wasAlreadyThere = (try? JSONReader.read(answer.content))?["status"]?.string == "duplicate"
       state = .stored(receipt, sent)

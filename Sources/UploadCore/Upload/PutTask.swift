@@ -151,13 +151,13 @@ final class PutTask: UploadTask {
     case 401, 403, 404, 405:
       state = .putting
       // It may be this recording, and nobody can see it.
-      if mayBeStored, refused == 412, answer.status != 404 { throw .mayBeStored(.objectExists(status: 412)) }
+      if mayBeStored, refused == 412, answer.status != 404 { throw .mayBeStored(.objectExists) }
       throw (s3 == nil ? nil : conflict(refused)) ?? refusal?.objectRefusal ?? answer.refusal
     default: throw answer.refusal
     }
     guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 ?? givenSHA256(answer) else {
       state = .putting
-      throw conflict(refused) ?? .objectExists(status: refused)
+      throw conflict(refused) ?? .objectExists
     }
     if let own = signedSHA256 {
       try compare(own, with: theirs, refused: refused)
@@ -186,7 +186,7 @@ final class PutTask: UploadTask {
   private func conflict(_ status: Int) -> UploadError? {
     switch status {
     case 200..<300: .unconfirmed(status: status)
-    case 412: .objectExists(status: status)
+    case 412: .objectExists
     default: nil
     }
   }
@@ -194,7 +194,7 @@ final class PutTask: UploadTask {
   private func compare(_ own: String, with theirs: String, refused: Int) throws(UploadError) {
     guard theirs == own else {
       state = .putting
-      throw conflict(refused) ?? .objectExists(status: refused)
+      throw conflict(refused) ?? .objectExists
     }
     var receipt = Receipt()
     (receipt.isChecksumVerified, receipt.wasAlreadyThere) = (true, refused >= 300)
@@ -225,7 +225,8 @@ final class PutTask: UploadTask {
     receipt.isChecksumVerified = isVerified
     let sent = SentFile(size: size, sha256: sha256)
     try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
-    receipt.isUnprovedPage = !provesServer && LikelySoftware.isPage(answer)
+    let isStrangers = s3 == nil ? LikelySoftware.mayBeStrangers(answer) : LikelySoftware.isPage(answer)
+    receipt.isUnprovedPage = !provesServer && isStrangers
     state = .stored(receipt, sent)
   }
 

@@ -93,8 +93,19 @@ extension LikelySoftware {
   static func isPage(_ answer: Answer) -> Bool {
     if Page(answer).isHTML { return true }
     // Programs in PHP send text and JSON under this name, too. A page without its outer tags is one for a browser.
-    let isNamedHTML = answer.fields.listMembers(of: "Content-Type") == ["text/html"]
-    return isNamedHTML && !answer.content.isEmpty && (try? JSONReader.read(answer.content)) == nil
+    return isNamedHTML(answer) && !answer.content.isEmpty && (try? JSONReader.read(answer.content)) == nil
+  }
+
+  private static func isNamedHTML(_ answer: Answer) -> Bool {
+    answer.fields.listMembers(of: "Content-Type") == ["text/html"]
+  }
+
+  /// Whether a response may be what a portal has for browsers and other programs, also without a word in it. Only S3 servers answer a form
+  /// in XML.
+  static func mayBeStrangers(_ answer: Answer) -> Bool {
+    let isMarkup = answer.content.first { $0 > ASCII.space } == UInt8(ascii: "<")
+    return isPage(answer) || isNamedHTML(answer) && answer.content.isEmpty
+      || isMarkup && S3Content.root(of: answer.content) != "PostResponse"
   }
 
   /// Whether a response asks for a login: 511 (RFC 6585, 6), or a page with a field for a password.
