@@ -195,6 +195,13 @@ def test_openwrts_watcher_has_no_capability_without_ujail(tmp_path):
     assert f"user {USER}" in said and not [line for line in said if line.startswith(("jail", "capabilities"))]
 
 
+@pytest.mark.parametrize("state", ["state-dir = records", "  state-dir\t=\t{0}/records  "])
+@pytest.mark.parametrize("section", ["  [watch /mnt/sda1]", "[ watch\t/mnt/sda1 ]"])
+def test_openwrt_reads_the_configuration_as_the_program_does(tmp_path, state, section):
+    said = service(tmp_path, "start_service", f"{state.format(tmp_path)}\nserver = https://gighive\n{section}\nlabel = x\n")
+    assert said[0] == "open" and (tmp_path / "records").is_dir(), said
+
+
 def test_openwrt_takes_no_directory_from_its_owner(tmp_path):
     (tmp_path / "records").mkdir(mode=0o750)
     owner = (tmp_path / "records").stat().st_uid
