@@ -6,6 +6,10 @@ struct FilesLeftAlone: Sendable {
   var setAside: [SetAsideFile] = [] { didSet { hasChanged = true } }
   /// Those that an earlier watcher has set aside and this one has not found yet, in the order of their keys.
   private var remembered: [(memory: SetAsideMemory, dueAt: Int64)] = []
+  /// Whether there was no room for some of those that failed, which count as known.
+  private var hasOthers = false
+  /// Whether they are to be tried again, too.
+  private var retriesOthers = false
   /// Whether ``memories`` may be others since this was set to false.
   var hasChanged = false
 
@@ -24,8 +28,16 @@ struct FilesLeftAlone: Sendable {
 
   /// A person asks for it: all that may be sent without one are due.
   mutating func retryNow(_ now: Int64) {
+    retriesOthers = hasOthers
     for index in setAside.indices where setAside[index].dueAt < .max { setAside[index].dueAt = now }
     for index in remembered.indices where remembered[index].dueAt < .max { remembered[index].dueAt = now }
+  }
+
+  /// - Returns: whether a scan must find those for which there was no room: there is some now, or all are to be retried.
+  mutating func takeOthers() -> Bool {
+    guard hasOthers, retriesOthers || setAside.count < Limits.watchSetAsideCount * 7 / 8 else { return false }
+    (known, hasOthers, retriesOthers) = (KnownFiles(), false, false)
+    return true
   }
 
   // MARK: Over a restart
@@ -63,6 +75,7 @@ struct FilesLeftAlone: Sendable {
     let index = setAside.firstIndex { $0.key == candidate.file.key }
     guard index != nil || setAside.count < Limits.watchSetAsideCount else {
       known.insert(candidate.file.key)
+      hasOthers = true
       return .setAside(nil, isNews: true)
     }
     let before = index.map { setAside.remove(at: $0) }

@@ -6,6 +6,9 @@ struct PostponedRemovals: Sendable {
   /// The reasons that were reported, as hashes with their paths, so that each is reported only once.
   private(set) var reported: [UInt64] = []
 
+  /// Whether there was no room for some.
+  private var hasOthers = false
+
   var count: Int { removals.count }
 
   /// When the next one is due; the end of time if there is none.
@@ -14,8 +17,19 @@ struct PostponedRemovals: Sendable {
   func contains(_ path: [UInt8]) -> Bool { removals.contains { $0.path == path } }
 
   mutating func add(_ path: [UInt8], _ now: Int64) {
-    guard removals.count < Limits.watchedRemovals, !contains(path) else { return }
+    if contains(path) { return }
+    guard removals.count < Limits.watchedRemovals else {
+      hasOthers = true
+      return
+    }
     removals.append(PostponedRemoval(path, now))
+  }
+
+  /// - Returns: whether there is room for those for which there was none, which a scan must find.
+  mutating func takeOthers() -> Bool {
+    guard hasOthers, removals.count < Limits.watchedRemovals / 2 else { return false }
+    hasOthers = false
+    return true
   }
 
   /// What held it up may be over.
@@ -67,6 +81,6 @@ private struct PostponedRemoval: Sendable {
 }
 
 extension Limits {
-  /// Recordings whose removal a watcher tries again. Those for which there is no room wait until it is started again.
+  /// Recordings whose removal a watcher tries again. Those for which there is no room wait until half of them are removed.
   package static let watchedRemovals = 1024
 }

@@ -239,8 +239,13 @@ package struct WatchMachine: Sendable {
     removals.drop(under: prefix)
   }
 
-  /// Whether a scan is needed, because there was no room for all candidates and there is now. True only once.
+  /// Whether a scan is needed, because there was no room for something and there is now. True only once.
   package mutating func takeRescan() -> Bool {
+    if removals.takeOthers() {
+      leftAlone.known = KnownFiles()
+      examinations.needsScan = true
+    }
+    if leftAlone.takeOthers() { examinations.needsScan = true }
     guard examinations.needsScan, candidates.count < Limits.watchedCandidates / 2 else { return false }
     examinations.needsScan = false
     return true

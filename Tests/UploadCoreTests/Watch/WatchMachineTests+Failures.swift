@@ -128,8 +128,31 @@ extension WatchMachineTests {
       _ = machine.takeNotices()
     }
     #expect(machine.leftAlone.setAside.count == Limits.watchSetAsideCount && machine.candidates.isEmpty)
-    // The last one is not sent again, either.
-    #expect(machine.isKnown(UInt64(Limits.watchSetAsideCount), at: Array("/\(Limits.watchSetAsideCount)".utf8)))
+    // The last one is not sent again, either, before somebody asks for it, or there is room for it.
+    func isLastKnown() -> Bool {
+      machine.isKnown(UInt64(Limits.watchSetAsideCount), at: Array("/\(Limits.watchSetAsideCount)".utf8))
+    }
+    var rescans = [machine.takeRescan()]
+    #expect(isLastKnown())
+    machine.retryEverything(now: 2)
+    for _ in 0..<2 { rescans.append(machine.takeRescan()) }
+    #expect(rescans == [false, true, false] && !isLastKnown())
+  }
+
+  @Test func thoseForWhichThereWasNoRoomAreFoundOnceThereIs() {
+    var leftAlone = FilesLeftAlone()
+    let judgement = WatchCandidate.Judgement(
+      message: "no.", id: nil, exitCode: 16, since: 0, again: .never, isRetried: false)
+    for number in 0...Limits.watchSetAsideCount {
+      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .noWriter)
+      let path = Array("/\(number)".utf8)
+      _ = leftAlone.note(
+        WatchCandidate(path: path, file: file, hasGrown: false, seenAt: 0, dueAt: 0), judgement, now: 0)
+    }
+    var taken = [leftAlone.takeOthers()]
+    for number in 0...Limits.watchSetAsideCount / 8 { leftAlone.drop(Array("/\(number)".utf8)) }
+    for _ in 0..<2 { taken.append(leftAlone.takeOthers()) }
+    #expect(taken == [false, true, false] && !leftAlone.known.contains(UInt64(Limits.watchSetAsideCount)))
   }
 
   @Test func aFileThatChangedDuringItsUploadIsNotSetAside() {

@@ -349,8 +349,12 @@ struct WatchMachineTests {
     }
     #expect(
       machine.removals.count == Limits.watchedRemovals && machine.removals.reported.count < Limits.watchedRemovals)
+    let early = machine.takeRescan()
     machine.forget(under: Array("/d".utf8))
     #expect(machine.removals.count == 0)
+    // The last one is found again.
+    let rescans = [machine.takeRescan(), machine.takeRescan()]
+    #expect(!early && rescans == [true, false])
   }
 
   /// A camera's bug, or a joke: sparse files of 8 EiB.
