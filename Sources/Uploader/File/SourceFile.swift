@@ -240,7 +240,9 @@ final class SourceFile {
     if shim_file_status(at: path)?.isSameFile(as: statusAtOpen) ?? false || isRemoved { return path }
     var name = [CChar](repeating: 0, count: Limits.pathLength)
     guard shim_path_of(descriptor, &name, name.count) == 0 else { return path }
-    return LocalPath(cString: name)
+    // That of a file system which is not mounted any more is none.
+    let found = LocalPath(cString: name)
+    return shim_file_status(at: found)?.isSameFile(as: statusAtOpen) ?? false ? found : path
   }
 
   /// Checks that the file has not changed since it was opened. Otherwise the bytes read may be a mixture that never existed.
