@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from program import wait_until
+from program import strace, wait_until
 from records import only_record, records
 from test_full_disks import mount
 from uploads import PASSWORD, of_kind, rewrite

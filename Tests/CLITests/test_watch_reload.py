@@ -113,5 +113,5 @@ def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, w
     assert got(stub) == ["Old"] and not (tmp_path / "elsewhere").exists()
     configure(tmp_path, stub, f"label = Old\n{base}on-event = /bin/true\nmetrics = {tmp_path}/a.prom\n")
     os.kill(watching.pid, signal.SIGHUP)
-    watching.says("metrics, on-event have changed, which takes effect after a restart.")
+    watching.says("on-event, metrics have changed, which takes effect after a restart.")
     watching.stop()
