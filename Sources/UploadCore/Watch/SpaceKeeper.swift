@@ -82,8 +82,12 @@ package struct SpaceKeeper: Sendable {
       if freeing == .failed { cleanAt = now }
       freeing = .done
     }
-    checkAt = now + (freeing == .pending ? Limits.spaceFreeingMilliseconds : Limits.spaceCheckMilliseconds)
-    guard now >= cleanAt else { return .nothing }
+    let next = now + (freeing == .pending ? Limits.spaceFreeingMilliseconds : Limits.spaceCheckMilliseconds)
+    guard now >= cleanAt else {
+      checkAt = min(next, cleanAt)
+      return .nothing
+    }
+    checkAt = next
     if freeing == .pending {
       freeing = .failed
       cleanAt = now + Limits.spaceRetryMilliseconds
@@ -108,7 +112,7 @@ package struct SpaceKeeper: Sendable {
     isCleaning = false
     checkAt = now + (isEnough || hasMore ? 0 : Limits.spaceCheckMilliseconds)
     if isEnough, freesAtOnce {
-      cleanAt = now
+      cleanAt = now + Limits.spaceCleanMilliseconds
       return false
     }
     if isEnough {
@@ -128,5 +132,7 @@ extension Limits {
   static let spaceCheckMilliseconds: Int64 = 60_000
   /// How often it is checked while a file system may still free the space of what was removed, in milliseconds.
   static let spaceFreeingMilliseconds: Int64 = 5_000
+  /// The shortest time between two attempts, in milliseconds: what is free can vary around what is wanted.
+  static let spaceCleanMilliseconds: Int64 = 1_000
   static let spaceRetryMilliseconds: Int64 = 600_000
 }
