@@ -1,8 +1,11 @@
 """`cancel` ends an upload here and on the server."""
 
+import signal
+
 import pytest
+from program import wait_until
 from records import only_record, records
-from uploads import PASSWORD, TUS, is_delivered, stop
+from uploads import PASSWORD, TUS, is_delivered, of_kind, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
@@ -48,6 +51,18 @@ def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program
     stub._requests.clear()
     assert program.run("cancel", only_record(program).id, env=PASSWORD).code == 0
     assert stub.requests == [] and records(program) == []
+
+
+@pytest.mark.parametrize("options", [TUS, []], ids=["tus", "form"])
+def test_what_gighive_may_have_stored_is_said(hive, program, recording, options):
+    stub = hive("finalize/delay-answer=5", "multipart/delay-answer=5")
+    running = program.start_sending(stub, *options, recording(SIZE))
+    wait_until(lambda: of_kind(stub, "finalize" if options else "multipart"))
+    wait_until(lambda: stub.recordings)
+    running.signal(signal.SIGKILL)
+    running.wait()
+    result = program.run("cancel", only_record(program).id, env=PASSWORD).check()
+    assert "stored it. Look there." in result.err and stub.recordings, result
 
 
 def test_a_delivered_upload_cannot_be_cancelled(program, delivered):

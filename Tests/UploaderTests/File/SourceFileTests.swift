@@ -66,6 +66,17 @@ struct SourceFileTests {
     #expect(try openFile(path).unwrittenTail == Int64(99 * block))
   }
 
+  /// The kernel says "new (deleted)", and of a file system that is not mounted any more a path below its root.
+  @Test func aNameThatLeadsNowhereIsNoPath() throws {
+    let path = directory.file("old", bytes("x"))
+    let file = try openFile(path)
+    rename(directory.path(of: "old"), directory.path(of: "new"))
+    #expect(file.currentPath == LocalPath(directory.path(of: "new")))
+    link(directory.path(of: "new"), directory.path(of: "other"))
+    unlink(directory.path(of: "new"))
+    #expect(file.currentPath == path)
+  }
+
   // MARK: Opening
 
   @Test func aMissingFileIsMissing() {
