@@ -49,6 +49,9 @@ package struct FullSends: Equatable, Sendable {
     times = Array((times + [seconds]).suffix(Limits.fullSendCount))
   }
 
+  /// Whether a server makes progress that has kept so much of what was sent, in bytes. Some keep a byte of each request.
+  static func isProgress(_ kept: Int64, of sent: Int64) -> Bool { kept > 0 && kept >= sent / Limits.fairPart }
+
   /// Whether they count although the upload has progressed since.
   package var outlastsProgress: Bool { failure == .lost }
 
@@ -89,6 +92,8 @@ struct RequestTime: Equatable, Sendable {
 }
 
 extension Limits {
+  /// A server that keeps less than one of so many parts of what was sent makes no progress.
+  static let fairPart: Int64 = 16
   /// Two times are about the same if they differ by at most this part of the longer one.
   static let sameTimePart: Int64 = 5
 }

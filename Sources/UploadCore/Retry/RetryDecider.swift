@@ -53,7 +53,7 @@ struct RetryDecider: Sendable {
   ) -> Consequence {
     defer { retryAfterMilliseconds = nil }
     // The next upload of a lost recording is another one, with a limit of its own.
-    if progress - progressAtFailure > sentLength / Limits.fairPart || fullSend == .lost {
+    if FullSends.isProgress(progress - progressAtFailure, of: sentLength) || fullSend == .lost {
       progressAtFailure = progress
       failures = 0
     }
@@ -112,8 +112,7 @@ private struct FullSendCount: Sendable {
   mutating func add(
     _ failure: FullSends.Failure, of length: Int64, progress: Int64, unixSeconds: Int64
   ) -> FullSends {
-    // A server whose disk is full may keep a few bytes of each.
-    if sends == nil || progress - progressAtLast > length / Limits.fairPart {
+    if sends == nil || FullSends.isProgress(progress - progressAtLast, of: length) {
       if sends?.outlastsProgress == false { sends = nil }
       progressAtLast = progress
     }

@@ -171,7 +171,11 @@ package struct UnfinishedUpload: Equatable, Sendable {
   }
 
   private mutating func fail(with error: UploadError, message: String?, offset: Int64) {
-    if let remote, offset > remote.offset, fullSends?.outlastsProgress == false { fullSends = nil }
+    if let remote, FullSends.isProgress(offset - remote.offset, of: Limits.fullSendLength),
+      fullSends?.outlastsProgress == false
+    {
+      fullSends = nil
+    }
     remote?.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.

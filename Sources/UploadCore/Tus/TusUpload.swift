@@ -832,11 +832,5 @@ struct PatchRange: Equatable, Sendable {
   let length: Int64
   var end: Int64 { offset + length }
 
-  /// Whether a server that has kept so much of it makes progress. Some keep a byte of each request.
-  func isFair(_ kept: Int64) -> Bool { kept >= length / Limits.fairPart }
-}
-
-extension Limits {
-  /// A server that keeps less than one of so many parts of a request makes no progress.
-  static let fairPart: Int64 = 16
+  func isFair(_ kept: Int64) -> Bool { FullSends.isProgress(kept, of: length) }
 }

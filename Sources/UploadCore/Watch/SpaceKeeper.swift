@@ -130,9 +130,9 @@ extension Limits {
   /// How often free space is checked while it is short, and how often it is tried again to make room although nothing was delivered
   /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
   static let spaceCheckMilliseconds: Int64 = 60_000
+  static let spaceRetryMilliseconds: Int64 = 600_000
   /// How often it is checked while a file system may still free the space of what was removed, in milliseconds.
   static let spaceFreeingMilliseconds: Int64 = 5_000
   /// The shortest time between two attempts, in milliseconds: what is free can vary around what is wanted.
   static let spaceCleanMilliseconds: Int64 = 1_000
-  static let spaceRetryMilliseconds: Int64 = 600_000
 }
