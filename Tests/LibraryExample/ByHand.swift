@@ -21,7 +21,7 @@ func drive(_ request: UploadRequest, size: Int64, server: (HTTPRequest) -> Answe
       if machine.inFlightCount == 0 { inFlight = [] }
     case .hash, .awaitGrowth, .awaitLent: machine.handle(.failed(.internalError("there is no file")))
     case .renewCredentials: machine.handle(.credentials(areNew: false))
-    case .save, .reportRetry, .reportFallback, .warn: break
+    case .save, .reportRetry, .reportWay, .warn: break
     case .wait(let until): now = until
     case .finished(let outcome): return outcome
     case .failed(let error): throw machine.end(with: error, LocalFacts()).error

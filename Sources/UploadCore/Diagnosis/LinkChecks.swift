@@ -33,7 +33,7 @@ package enum LinkChecks {
           + limit(below: measurement) + ", a little less than it takes, keeps the queue short.")
     }
     // A receiver without room drops segments, too.
-    if let (all, lost) = measurement.segments, isLoss(all, lost), !isLimitedByReceiver(measurement) {
+    if let (all, lost) = measurement.segments, LinkCounts.isMuch(lost, of: all), !isLimitedByReceiver(measurement) {
       remedies.append(remedyOfLoss(measurement.congestionControl))
     }
     if remedies.isEmpty { return Finding(.link, .ok(text)) }
@@ -73,10 +73,6 @@ package enum LinkChecks {
   }
 
   // MARK: Judgement
-
-  private static func isLoss(_ all: Int64, _ lost: Int64) -> Bool {
-    lost >= Limits.linkLossEvidence && lost * 1000 >= all * Limits.linkLossThousandths
-  }
 
   private static func isLimitedByReceiver(_ measurement: LinkMeasurement) -> Bool {
     measurement.windowLimitedPercent.map { $0 >= Limits.linkWindowPercent } ?? false
@@ -138,23 +134,6 @@ package enum LinkChecks {
     if rounded % 1_000_000 == 0 { return String(rounded / 1_000_000) + "M" }
     return rounded % 1000 == 0 ? String(rounded / 1000) + "k" : String(rounded)
   }
-}
-
-/// What the kernel has counted on a TCP connection since it was established (TCP_INFO). nil: this kernel does not count it.
-package struct LinkCounts: Equatable, Sendable {
-  /// Segments with content, whether sent for the first time or again (Linux 4.6).
-  package var segments: Int64?
-  /// Those that were sent again, and those that arrived twice, because nothing was lost (Linux 4.19).
-  package var repeatedSegments: Int64?
-  package var duplicateSegments: Int64?
-  /// The present round trip, smoothed, and the shortest one (Linux 4.6); in microseconds.
-  package var roundTripMicroseconds: Int64?
-  package var leastRoundTripMicroseconds: Int64?
-  /// How long there was content to send, and how long of that the receiver had no room for more (Linux 4.10); in microseconds.
-  package var busyMicroseconds: Int64?
-  package var windowLimitedMicroseconds: Int64?
-
-  package init() {}
 }
 
 /// What a link did while content was sent over it.
@@ -240,10 +219,6 @@ package struct LinkMeasurement: Sendable {
 extension Limits {
   /// The smallest packets of IPv6, in bytes: TCP segments that fit into them pass everywhere.
   static let narrowPacketLength: Int32 = 1280
-  /// The share of lost segments from which a link loses too much, in thousandths, and how many they must be at least. With one of 200
-  /// lost, cubic reaches a few megabits per second over 50 ms, whatever the link.
-  static let linkLossThousandths: Int64 = 5
-  static let linkLossEvidence: Int64 = 5
   /// A queue delays everybody on a link if it multiplies the round trip by this, and adds this much, in microseconds.
   static let linkDelayFactor: Int64 = 4
   static let linkDelayMicroseconds: Int64 = 100_000

@@ -51,6 +51,8 @@ final class TusPartsTask: UploadTask {
   }
 
   private enum Continuation: Sendable {
+    /// The recording is sent in parts, instead of as the upload that was removed.
+    case ask
     /// The part with this number, and all behind it, are asked for.
     case locate(Int)
     /// It is sent again.
@@ -104,6 +106,8 @@ final class TusPartsTask: UploadTask {
     if plan.isGrowing {
       // What was begun as one upload is continued when the recording has ended.
       if plan.previous.location != nil || plan.superseded != nil { state = .unsupported }
+    } else if let location = plan.superseded {
+      remove([location], then: .ask)
     } else if let location = plan.previous.location {
       remove(uploads, then: .finish(location))
     } else if !parts.fit(size) {
@@ -298,6 +302,9 @@ final class TusPartsTask: UploadTask {
     }
     left = []
     switch continuation {
+    case .ask:
+      save(.forgotten)
+      state = .asking
     case .locate(let number):
       forget(number)
       locate(after: number)

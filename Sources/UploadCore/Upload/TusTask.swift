@@ -3,7 +3,7 @@
 ///     locatingSuperseded ──▶ removingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
 ///     (a changed or another file)                 (guests)          ▲  │                       │    ▲
 ///                                                                   │  └──▶ notSupported       ▼    │
-///                                                                   └──────────────────────── locating
+///                                        (packets are lost) parting └──────────────────────── locating
 ///                                                                       (GigHive does not find the upload)
 final class TusTask: UploadTask {
   enum State: Sendable {
@@ -14,6 +14,8 @@ final class TusTask: UploadTask {
     /// Ask whether a guest's upload token is valid, before the first byte.
     case checkingToken
     case uploading
+    /// It is better sent in parts, over several connections, than as this upload.
+    case parting(TargetURI)
     case notSupported
     /// The server has every byte, and the rest of the digest is computed. `isGone`: it no longer knows the upload, perhaps
     /// because it has become a recording.
@@ -96,7 +98,7 @@ final class TusTask: UploadTask {
     switch state {
     case .locatingSuperseded, .removingSuperseded: true
     case .uploading, .locating: upload.isRemoving
-    case .checkingToken, .notSupported, .hashing, .finalizing, .done: false
+    case .checkingToken, .parting, .notSupported, .hashing, .finalizing, .done: false
     }
   }
 
@@ -113,7 +115,8 @@ final class TusTask: UploadTask {
   /// The most bytes that the server has had, plus one if it has had all.
   override var progress: Int64 {
     switch state {
-    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .parting, .notSupported:
+      history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
@@ -132,7 +135,7 @@ final class TusTask: UploadTask {
 
   override var awaitsOutcome: Bool {
     switch state {
-    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: false
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .parting, .notSupported: false
     case .hashing, .finalizing, .locating, .done: true
     }
   }
@@ -157,7 +160,7 @@ final class TusTask: UploadTask {
 
   override var lastOffset: Int64 {
     switch state {
-    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .parting, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
@@ -194,6 +197,8 @@ final class TusTask: UploadTask {
       return .ask(TusUpload.termination(of: location, overridesMethod: upload.detours.found.overridesMethod))
     case .checkingToken: return .ask(finalize(uploadID: ""))
     case .uploading, .locating: return try nextOfUpload()
+    case .parting(let location):
+      return .sendParts(leaving: location, overridesMethod: upload.detours.found.overridesMethod)
     case .notSupported: return .fallBackToMultipart
     case .hashing(let isGone):
       if plan.computesSHA256 { return .hash(.wholeFile) }
@@ -286,7 +291,8 @@ final class TusTask: UploadTask {
     switch state {
     case .uploading: return history.stored == .unclear || upload.mayHaveSentLastByte(.whole)
     case .hashing, .done: return true
-    case .locatingSuperseded, .removingSuperseded, .checkingToken, .notSupported, .finalizing, .locating: return false
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .parting, .notSupported, .finalizing, .locating:
+      return false
     }
   }
 
@@ -390,7 +396,7 @@ final class TusTask: UploadTask {
         // A server that closed a kept connection before the call arrived does not work on it.
         if error.traits.leavesOutcomeOpen, interruption.staleness == .fresh { history.mayStillFinalize = true }
       }
-    case .checkingToken, .notSupported, .hashing, .done: break
+    case .checkingToken, .parting, .notSupported, .hashing, .done: break
     }
     return .allowed
   }
@@ -404,7 +410,7 @@ final class TusTask: UploadTask {
     case .checkingToken: try receiveToken(answer)
     case .uploading, .locating: try receiveUpload(answer, target)
     case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
-    case .notSupported, .hashing, .done: break
+    case .parting, .notSupported, .hashing, .done: break
     }
   }
 
@@ -431,6 +437,15 @@ final class TusTask: UploadTask {
     if let before { noteMove(from: before) } else { noteCreation() }
     if upload.detours.found != detours { save(.detours(upload.detours.found)) }
     if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
+    if let link = answer.link, isWorthParts(link), let location = upload.location { self.state = .parting(location) }
+  }
+
+  /// Whether the server would get what is left sooner in parts, over several connections.
+  private func isWorthParts(_ link: LinkCounts) -> Bool {
+    guard case .uploading = state, case .sending = upload.state, !history.isUnexamined, history.stored == .none else {
+      return false
+    }
+    return upload.offer.concatenates && upload.offer.terminates && plan.isWorthParts(from: upload.confirmed, link)
   }
 
   /// The upload may be at another URL than the server says, or nowhere.

@@ -224,7 +224,7 @@ package struct UploadMachine {
   private mutating func decide(after first: HTTPRequest? = nil) -> UploadAction? {
     if hasUnreportedFallback {
       hasUnreportedFallback = false
-      return .reportFallback(to: .tus)
+      return .reportWay(.tus)
     }
     // What a new upload's record knows of an earlier one is forgotten, so its creation is saved first.
     if !task.hasPending, task.hasUpload, !cookies.haveSameNames(as: savedCookies) {
@@ -255,12 +255,16 @@ package struct UploadMachine {
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
         if case .upload(let plan) = purpose { task = MultipartTask(plan) }
-        guard let formRefusal else { return .reportFallback(to: .multipart) }
+        guard let formRefusal else { return .reportWay(.form) }
         (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
       case .sendWhole(let location, let isUploaded, let resumedFrom):
         if case .upload(let plan) = purpose {
           task = try UploadMachine.task(plan.whole(at: location, isUploaded: isUploaded, resumedFrom: resumedFrom))
         }
+      case .sendParts(let location, let overridesMethod):
+        guard case .upload(let plan) = purpose else { break }
+        task = TusPartsTask(plan.inParts(leaving: location, overridesMethod: overridesMethod))
+        return .reportWay(.parts)
       case .fallBackToPut:
         if case .upload(let plan) = purpose { task = try WebDAVTask(plan.begunAnew) }
       }
@@ -731,8 +735,8 @@ package enum UploadAction: Equatable, Sendable {
   case renewCredentials
   /// Tell the user about a failed attempt that will be retried.
   case reportRetry(Retry)
-  /// Tell the user that the server does not support tus, and that the recording is sent as a form.
-  case reportFallback(to: UploadProtocol)
+  /// Tell the user that the recording is sent in another way from now on.
+  case reportWay(UploadWay)
   case warn(UploadWarning)
   /// Nothing is in flight. An event before that time is not expected.
   case wait(untilMilliseconds: Int64)
@@ -740,6 +744,16 @@ package enum UploadAction: Equatable, Sendable {
   case await
   case finished(Outcome)
   case failed(UploadError)
+}
+
+/// Another way to send a recording than it began with.
+package enum UploadWay: Equatable, Sendable {
+  /// The server does not take such a large form.
+  case tus
+  /// The server does not support tus.
+  case form
+  /// Packets are lost: over tus, over several connections.
+  case parts
 }
 
 /// What the user should know of an upload, whatever becomes of it.

@@ -20,8 +20,7 @@ package struct UploadPlan: Sendable {
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
   package let verifiesCertificate: Bool
-  /// Over how many connections its parts are sent, if that was asked for.
-  package private(set) var connections: Int
+  package private(set) var connections: ConnectionLimit
   /// Separates the parts of a form.
   package let boundary: Boundary
 
@@ -31,8 +30,8 @@ package struct UploadPlan: Sendable {
   package init(
     _ request: UploadRequest, size: Int64, isGrowing: Bool = false, isAppended: Bool = false,
     previous: UnfinishedUpload = UnfinishedUpload(), recordID: String? = nil, superseded: TargetURI? = nil,
-    modifiedSeconds: Int64 = 0, isGuest: Bool = false, verifiesCertificate: Bool = true, connections: Int = 1,
-    boundary: Boundary
+    modifiedSeconds: Int64 = 0, isGuest: Bool = false, verifiesCertificate: Bool = true,
+    connections: ConnectionLimit = .count(1), boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
@@ -58,7 +57,8 @@ package struct UploadPlan: Sendable {
   package var sendsParts: Bool {
     guard request.joinsParts else { return false }
     if isGrowing || previous.parts?.areGrowing ?? false || isForPublicLink { return true }
-    return size >= Limits.partsFrom && (!request.isForTus || connections > 1 && maySendUploadsAsParts)
+    return size >= Limits.partsFrom
+      && (!request.isForTus || connections.number ?? 1 > 1 && maySendUploadsAsParts && previous.location == nil)
   }
 
   /// Whether it goes to a public link of a Nextcloud. It may be a file drop, where nothing that has a temporary name can be found again.
@@ -68,7 +68,26 @@ package struct UploadPlan: Sendable {
 
   /// Whether a finished recording may be sent as uploads of a tus server that joins them. Without a record, nobody would know what to remove.
   private var maySendUploadsAsParts: Bool {
-    request.prefersTus(size: size, isGuest: isGuest) && previous.location == nil && superseded == nil && recordID != nil
+    request.prefersTus(size: size, isGuest: isGuest) && superseded == nil && recordID != nil
+  }
+
+  /// Whether an upload to a tus server is left for several ones, over as many connections, if packets are lost. The server copies what it joins.
+  /// - Parameters:
+  ///   - offset: how much of it the server has, in bytes.
+  ///   - counts: what the kernel has counted while that was sent.
+  func isWorthParts(from offset: Int64, _ counts: LinkCounts) -> Bool {
+    guard connections == .automatic, request.joinsParts, request.isForTus, maySendUploadsAsParts,
+      offset <= Limits.leftForParts, counts.showLimitByLoss
+    else { return false }
+    return counts.milliseconds(for: size - offset) >= Limits.worthPartsMilliseconds
+  }
+
+  /// The same in parts, instead of the upload at this URL, which is ended.
+  /// - Parameter overridesMethod: whether DELETE only gets through as a POST.
+  func inParts(leaving location: TargetURI, overridesMethod: Bool) -> UploadPlan {
+    var plan = begunAnew
+    (plan.superseded, plan.previous.detours.overridesMethod) = (location, overridesMethod)
+    return plan
   }
 
   /// How the server is asked to join parts; nil if it cannot.
@@ -86,7 +105,7 @@ package struct UploadPlan: Sendable {
   /// - Parameter isUploaded: whether it has every byte.
   func whole(at location: TargetURI?, isUploaded: Bool, resumedFrom: Int64?) -> UploadPlan {
     var plan = begunAnew
-    plan.connections = 1
+    plan.connections = .count(1)
     plan.previous.remote = location.map {
       RemoteUpload(url: $0.text, offset: isUploaded ? size : 0, isWhole: isUploaded)
     }
@@ -129,4 +148,7 @@ public struct SentFile: Equatable, Sendable {
 extension Limits {
   /// The size from which a recording is sent in parts to a server that joins them, in bytes: what a kill costs at most without.
   static let partsFrom: Int64 = 16 << 20
+  /// What is sent again at most when an upload over tus is left for parts, in bytes, and how long the rest would take without them, in milliseconds.
+  static let leftForParts: Int64 = 64 << 20
+  static let worthPartsMilliseconds: Int64 = 60_000
 }

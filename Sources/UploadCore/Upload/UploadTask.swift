@@ -184,6 +184,8 @@ enum TaskStep: Equatable, Sendable {
   /// The tus server has the recording in one upload at this URL (`isUploaded`: all of it), or nothing of it. `resumedFrom`: how much it had
   /// before anything was sent, in bytes; nil for nothing.
   case sendWhole(TargetURI?, isUploaded: Bool, resumedFrom: Int64?)
+  /// The rest takes less time in parts than in the upload at this URL. `overridesMethod`: whether DELETE only gets through as a POST.
+  case sendParts(leaving: TargetURI, overridesMethod: Bool)
   /// It is a WebDAV server that takes no parts.
   case fallBackToPut
 }

@@ -16,10 +16,13 @@ package struct Answer: Equatable, Sendable {
   package let receivedAtSeconds: Int64
   /// What was read to be sent with the request; nil if nobody asked for it (``RequestBody/digestedFrom``).
   package let run: SentRun?
+  /// What the kernel has counted on the connection, if the request had a part of the file.
+  package let link: LinkCounts?
 
   package init(
     status: Int, fields: [Field] = [], content: [UInt8] = [], isCut: Bool = false, sent: ContentSent = .whole,
-    afterMilliseconds: Int64 = 0, cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0, run: SentRun? = nil
+    afterMilliseconds: Int64 = 0, cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0, run: SentRun? = nil,
+    link: LinkCounts? = nil
   ) {
     self.status = status
     self.fields = fields
@@ -30,6 +33,7 @@ package struct Answer: Equatable, Sendable {
     self.cutAfterMilliseconds = cutAfterMilliseconds
     self.receivedAtSeconds = receivedAtSeconds
     self.run = run
+    self.link = link
   }
 
   /// 200 to 299.

@@ -55,6 +55,22 @@ final class Socket: ByteStream {
   func closeNotify() {}
 }
 
+extension LinkCounts {
+  init(of descriptor: Int32) {
+    self.init()
+    var counts = shim_tcp_counts()
+    shim_read_tcp_counts(descriptor, &counts)
+    func known(_ count: Int64) -> Int64? { count < 0 ? nil : count }
+    segments = known(counts.segments)
+    repeatedSegments = known(counts.repeated_segments)
+    duplicateSegments = known(counts.duplicate_segments)
+    roundTripMicroseconds = known(counts.round_trip)
+    leastRoundTripMicroseconds = known(counts.least_round_trip)
+    busyMicroseconds = known(counts.busy)
+    windowLimitedMicroseconds = known(counts.window_limited)
+  }
+}
+
 extension CongestionControl {
   /// Sets it for a socket that is not connected yet.
   func apply(to descriptor: Int32) throws(UploadError) {

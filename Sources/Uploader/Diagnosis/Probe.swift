@@ -377,7 +377,7 @@ struct LinkMeter {
     self.length = length
     self.endMilliseconds = endMilliseconds
     measurement = LinkMeasurement(
-      LinkMeasurement.Reading(milliseconds: now, arrivedLength: 0, LinkMeter.counts(of: descriptor)),
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: 0, LinkCounts(of: descriptor)),
       congestionControl: CongestionControl.inUse(by: descriptor))
   }
 
@@ -386,25 +386,10 @@ struct LinkMeter {
     guard self.arrived < length else { return }
     self.arrived = arrived
     measurement.add(
-      LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkMeter.counts(of: descriptor)))
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkCounts(of: descriptor)))
   }
 
   func isOver(_ now: Int64) -> Bool { now >= endMilliseconds }
-
-  private static func counts(of descriptor: Int32) -> LinkCounts {
-    var read = shim_tcp_counts()
-    shim_read_tcp_counts(descriptor, &read)
-    func known(_ count: Int64) -> Int64? { count < 0 ? nil : count }
-    var counts = LinkCounts()
-    counts.segments = known(read.segments)
-    counts.repeatedSegments = known(read.repeated_segments)
-    counts.duplicateSegments = known(read.duplicate_segments)
-    counts.roundTripMicroseconds = known(read.round_trip)
-    counts.leastRoundTripMicroseconds = known(read.least_round_trip)
-    counts.busyMicroseconds = known(read.busy)
-    counts.windowLimitedMicroseconds = known(read.window_limited)
-    return counts
-  }
 }
 
 extension Limits {

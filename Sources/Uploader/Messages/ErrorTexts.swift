@@ -326,6 +326,16 @@ extension KeptReason {
   }
 }
 
+extension UploadWay {
+  var text: String {
+    switch self {
+    case .tus: "the server does not take such a large form; sending over tus"
+    case .form: "no tus on this server; sending as multipart"
+    case .parts: "packets are lost; sending from the start in parts, over several connections"
+    }
+  }
+}
+
 extension UploadWarning {
   /// - Parameter isNoted: whether what is left on the server is deleted by a later run.
   func text(of file: LocalPath, isNoted: Bool) -> String {

@@ -34,7 +34,7 @@ extension Answer {
   /// - Throws: if there is not enough memory.
   init(
     decoding response: Response, sent: ContentSent = .whole, afterMilliseconds milliseconds: Int64 = 0,
-    cutAfterMilliseconds: Int64? = nil, run: SentRun? = nil, _ composer: inout RequestComposer,
+    cutAfterMilliseconds: Int64? = nil, run: SentRun? = nil, link: LinkCounts? = nil, _ composer: inout RequestComposer,
     tell: ((String) -> Void)?
   ) throws(UploadError) {
     var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
@@ -47,6 +47,6 @@ extension Answer {
     self.init(
       status: response.status, fields: response.head.fields, content: content, isCut: response.isCut,
       sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfterMilliseconds,
-      receivedAtSeconds: shim_unix_seconds(), run: run)
+      receivedAtSeconds: shim_unix_seconds(), run: run, link: link)
   }
 }

@@ -240,12 +240,9 @@ final class UploadDriver: Steppable {
         Retry(
           error: retry.error.redacted(composer.secrets), failures: retry.failures,
           delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
-    case .reportFallback(let other):
+    case .reportWay(let way):
       if machine.hasFormTooLarge { hooks.onFormTooLarge() }
-      shared.configuration.diagnostics?(
-        other == .tus
-          ? "* the server does not take such a large form; sending over tus"
-          : "* no tus on this server; sending as multipart")
+      shared.configuration.diagnostics?("* " + way.text)
     case .warn(let warning):
       guard let source else { return }
       var isNoted = false
@@ -391,7 +388,8 @@ final class UploadDriver: Steppable {
     case .answered(let response, let sent, let milliseconds):
       if let route = transferring.connection.route { shared.routes.memory.noteResponse(of: route.address) }
       let cutAfter = sent == .partial ? transfer.cutAfterMilliseconds : nil
-      machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter, transfer.sentRun))
+      let link = source.map { _ in LinkCounts(of: transferring.connection.stream.descriptor) }
+      machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter, transfer.sentRun, link))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }
       if transfer.canReuseConnection {
@@ -456,13 +454,14 @@ final class UploadDriver: Steppable {
   }
 
   private func event(
-    _ response: Response, _ sent: ContentSent, _ milliseconds: Int64, cutAfter: Int64?, _ run: SentRun?
+    _ response: Response, _ sent: ContentSent, _ milliseconds: Int64, cutAfter: Int64?, _ run: SentRun?,
+    _ link: LinkCounts?
   ) -> UploadEvent {
     do throws(UploadError) {
       return .answered(
         try Answer(
           decoding: response, sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfter,
-          run: run, &composer, tell: shared.configuration.diagnostics))
+          run: run, link: link, &composer, tell: shared.configuration.diagnostics))
     } catch { return .failed(error) }
   }
 }

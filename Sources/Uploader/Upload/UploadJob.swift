@@ -437,7 +437,7 @@ final class UploadJob: Steppable {
       superseded: record?.superseded.flatMap { try? TargetURI($0) }, modifiedSeconds: file.modifiedSeconds,
       isGuest: shared.configuration.credentials.areGuests,
       verifiesCertificate: !shared.configuration.tls.isInsecure,
-      connections: shared.configuration.connections.number ?? 1, boundary: Boundary(random: try RandomBytes.bytes(16)))
+      connections: shared.configuration.connections, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     let keepsCookies = shared.configuration.allowsSharedSecrets || record?.isPrivate ?? false

@@ -123,7 +123,7 @@ struct FuzzedRun {
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(digest: [0]))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
-    case .reportRetry, .reportFallback, .warn: break
+    case .reportRetry, .reportWay, .warn: break
     case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
     case .finished(let outcome): finish(outcome)
     case .failed(let error):

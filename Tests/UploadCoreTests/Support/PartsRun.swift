@@ -91,11 +91,13 @@ struct PartsRun<Server: PartsServer> {
   /// What was hashed while something else was sent, and perhaps changed since.
   private var ahead: (range: HashRange, result: HashResult)?
   private var hasUsedAhead = false
+  /// Whether an upload was left for parts.
+  private var hasLeft = false
   /// Whether it is sent while it is made.
   private let isRecorded: Bool
   /// Whether its beginning looks as if its recorder only appended to it.
   private let isAppended: Bool
-  private let connections: Int
+  private let connections: ConnectionLimit
   /// How much the recorder has written, in bytes; nil once it has ended.
   private var written: Int64?
   /// What was read to be sent while it was written: the versions of its ranges, which are 0 for more than one.
@@ -116,7 +118,8 @@ struct PartsRun<Server: PartsServer> {
     hasRival = Int.random(in: 0..<3, using: &random) == 0
     isRecorded = Bool.random(using: &random)
     isAppended = Bool.random(using: &random)
-    connections = isRecorded && Bool.random(using: &random) ? 1 : 4
+    let several: ConnectionLimit = Bool.random(using: &random) ? .count(4) : .automatic
+    connections = isRecorded && Bool.random(using: &random) ? .count(1) : several
     if isRecorded { written = 1 }
   }
 
@@ -132,6 +135,7 @@ struct PartsRun<Server: PartsServer> {
       if let complaint = run.complaint { Issue.record("seed \(seed): \(complaint)\n\(run.log.suffix(60))") }
       found[run.end, default: 0] += 1
       if run.hasUsedAhead { found["ahead", default: 0] += 1 }
+      if run.hasLeft { found["left", default: 0] += 1 }
     }
     for name in ends { #expect(found[name] ?? 0 > 5, "\(found)") }
   }
@@ -275,7 +279,8 @@ struct PartsRun<Server: PartsServer> {
       case .save(let change): save(change)
       case .wait(let until): now = max(now, until)
       case .renewCredentials: machine.handle(.credentials(areNew: false))
-      case .reportRetry, .reportFallback, .warn: break
+      case .reportWay(.parts): hasLeft = true
+      case .reportRetry, .reportWay, .warn: break
       case .finished(.delivered(let receipt, let sent, _)): return checkDelivery(receipt, sent)
       case .finished(.ended) where isRecorded && written == nil: return
       case .finished:
@@ -422,14 +427,14 @@ struct PartsRun<Server: PartsServer> {
     switch fate {
     case .lostBefore: return lost
     case .error: return .answered(Answer(status: 503, run: run))
-    case .page: return .answered(server.page(for: request).with(run))
+    case .page: return .answered(server.page(for: request).with(run, nil))
     case .lostAfter:
       _ = serve(request)
       return lost
     case .errorAfter:
       _ = serve(request)
       return .answered(Answer(status: 500, run: run))
-    case .fine, .fine2, .fine3, .fine4, .fine5: return .answered(serve(request).with(run))
+    case .fine, .fine2, .fine3, .fine4, .fine5: return .answered(serve(request).with(run, chance(3) ? .lossy : nil))
     }
   }
 
@@ -461,8 +466,8 @@ struct PartsRun<Server: PartsServer> {
 }
 
 extension Answer {
-  fileprivate func with(_ run: SentRun?) -> Answer {
-    Answer(status: status, fields: fields, content: content, run: run)
+  fileprivate func with(_ run: SentRun?, _ link: LinkCounts?) -> Answer {
+    Answer(status: status, fields: fields, content: content, run: run, link: link)
   }
 }
 

@@ -24,6 +24,7 @@ struct TranscriptAnswer {
     var arrived: Int64 = 0
     var staleness = Interruption.Staleness.fresh
     var (isMisread, isCut) = (false, false)
+    var link: LinkCounts?
     let kind = words.removeFirst()
     var rest = words[...]
     func number() -> Int64 { Int64(rest.popFirst() ?? "") ?? 0 }
@@ -45,6 +46,7 @@ struct TranscriptAnswer {
       case "announced": staleness = .announced
       case "misread": isMisread = true
       case "incomplete": isCut = true
+      case "lossy": link = .lossy
       case "tus": fields.append(Field("Tus-Resumable", "1.0.0"))
       case _ where word.hasPrefix("["): fields += TranscriptAnswer.fields(word)
       case _ where word.hasPrefix("$"): content = try TranscriptAnswer.named(word, request)
@@ -65,7 +67,7 @@ struct TranscriptAnswer {
       .answered(
         Answer(
           status: status, fields: more + fields, content: bytes(content), isCut: isCut, sent: sent,
-          afterMilliseconds: after, cutAfterMilliseconds: cut, run: sentRun))
+          afterMilliseconds: after, cutAfterMilliseconds: cut, run: sentRun, link: link))
     }
     let proof = Field("Tus-Resumable", "1.0.0")
     switch kind {

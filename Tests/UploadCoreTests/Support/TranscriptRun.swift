@@ -76,7 +76,9 @@ struct TranscriptRun {
       case .reportRetry(let retry):
         let pause = retry.delayMilliseconds / 1000
         lines.append("= retry \(retry.failures)\(pause < 8 ? "" : " after \(pause) s"): " + text(retry.error))
-      case .reportFallback(let other): lines.append(other == .tus ? "= over tus" : "= as a form")
+      case .reportWay(.tus): lines.append("= over tus")
+      case .reportWay(.form): lines.append("= as a form")
+      case .reportWay(.parts): lines.append("= in parts")
       case .warn(.otherFile): lines.append("= another file")
       case .warn(.partsLeft(let targets, let fate)):
         let texts = targets.map { $0.text }.joined(separator: " ")

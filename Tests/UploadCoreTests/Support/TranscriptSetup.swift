@@ -5,7 +5,7 @@ struct TranscriptSetup {
   private(set) var size: Int64 = 100
   private var isGrowing = false
   private var isAppended = false
-  private var connections = 1
+  private var connections = ConnectionLimit.count(1)
   private(set) var sha256 = GigHive.sha256
   private(set) var findsNewCredentials = false
   /// When the clock showed 0 milliseconds, in seconds since 1970.
@@ -51,7 +51,7 @@ struct TranscriptSetup {
     let words = part.split(separator: " ").map(String.init)
     let number = words.compactMap { Int64($0) }.first
     switch (words[0], words.last ?? "") {
-    case (_, "connections"): connections = Int(number ?? 0)
+    case (_, "connections"): connections = number.map { .count($0) } ?? .automatic
     case (_, "bytes"): size = number ?? 0
     case (_, "MiB"): size = (number ?? 0) << 20
     case (_, "GiB"): size = (number ?? 0) << 30
