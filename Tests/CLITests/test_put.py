@@ -1,9 +1,11 @@
 """`--put-url`, `--put-url-file` and `--webdav`: objects on any server that takes PUT. What its responses mean: Transcripts/put, webdav."""
 
+import hashlib
 import os
 
 import pytest
 from program import private
+from stub import Handler, Stub
 from uploads import sha256
 from watching import write
 
@@ -118,6 +120,29 @@ def test_other_users_may_not_read_it(run, recording, tmp_path):
     file.chmod(0o644)
     result = run("send", recording(1000), "--put-url-file", file)
     assert result.code == 2 and "other users" in result.err, result
+
+
+class _StoreHandler(Handler):
+    def do_PUT(self):
+        content = self.content()
+        digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        self.reply(200, fields={"ETag": f'"{digest if self.stub.is_honest else digest[::-1]}"'})
+
+
+class _Store(Stub):
+    """Says the MD5 of each object as its ETag, as S3 does."""
+
+    def __init__(self, is_honest: bool):
+        self.is_honest = is_honest
+        super().__init__(_StoreHandler)
+
+
+@pytest.mark.parametrize("is_honest", [True, False])
+def test_an_etag_that_is_the_md5_proves_the_delivery(put, recording, is_honest):
+    """The file is read in many runs, on two threads."""
+    with _Store(is_honest) as store:
+        result = put(store, recording(12_345_678), "--digest").check()
+    assert ("(verified)" in result.out) == is_honest and "sha256" in result.out, result
 
 
 # MARK: Unattended

@@ -55,4 +55,12 @@ extension [Field] {
     guard let digest = encoded.flatMap({ Base64.decode($0.utf8) }), digest.count == 32 else { return nil }
     return ASCII.hex(digest)
   }
+
+  /// Whether a field says that the server has stored content with this MD5 (lower-case hexadecimal digits): Azure in Content-MD5, S3 and others as
+  /// the ETag. An ETag may be anything else, so one that differs shows nothing (with SSE-KMS, it has the form of an MD5).
+  func haveMD5(_ md5: String) -> Bool {
+    if let digest = first("Content-MD5").flatMap({ Base64.decode($0.utf8) }), ASCII.hex(digest) == md5 { return true }
+    guard let tag = first("ETag") else { return false }
+    return ASCII.lowercased(tag.hasPrefix("\"") ? String(tag.dropFirst().dropLast()) : tag) == md5
+  }
 }

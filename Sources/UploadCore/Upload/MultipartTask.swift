@@ -105,7 +105,7 @@ final class MultipartTask: UploadTask {
   }
 
   override func hashed(_ result: HashResult) throws(UploadError) {
-    guard case .wholeFile(let sha256, _) = result else { return }
+    guard case .wholeFile(let sha256, _, _) = result else { return }
     switch state {
     case .recalling(let assetID):
       state = .asking(assetID: assetID, SentFile(size: size, sha256: sha256), isRecalled: true)

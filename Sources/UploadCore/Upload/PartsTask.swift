@@ -480,7 +480,7 @@ final class PartsTask: UploadTask {
       case .read where !isStable: leaveOther(isJoined: isJoined)
       case .compare, .read, .startOver, .proceed: proceed(isJoined: isJoined)
       }
-    case (.digesting(let isJoined), .wholeFile(let sha256, _)):
+    case (.digesting(let isJoined), .wholeFile(let sha256, _, _)):
       self.sha256 = sha256
       if isJoined { store(theirs: nil) } else { state = examiningOrJoining }
     case (.examiningFile, .range(_, let changed)):
@@ -491,7 +491,7 @@ final class PartsTask: UploadTask {
       }
       // It may have been changed since.
       state = number < parts.count(in: size) ? .comparingAgain(number + 1) : .examiningFile
-    case (.comparing(let theirs), .wholeFile(let own, _)):
+    case (.comparing(let theirs), .wholeFile(let own, _, _)):
       guard theirs == own else {
         state = .looking
         throw .objectExists

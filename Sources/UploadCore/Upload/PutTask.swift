@@ -6,6 +6,8 @@
 ///                         │        looking ──▶ comparing ─────┤
 ///                         └───────────────────────────────────┘
 ///
+/// Of other servers, a SHA-256 or MD5 in the response proves what they have stored: S3 behind a signed URL says the MD5 as its ETag.
+///
 /// An S3 server gets the content's SHA-256 in the signed head, and refuses any other content. So its success needs no verification.
 final class PutTask: UploadTask {
   private enum State: Sendable {
@@ -203,8 +205,9 @@ final class PutTask: UploadTask {
 
   override func hashed(_ result: HashResult) throws(UploadError) {
     let sha256: String
+    var md5: String?
     switch result {
-    case .wholeFile(let whole, _): sha256 = whole
+    case .wholeFile(let whole, _, let other): (sha256, md5) = (whole, other)
     case .beginning(let whole, _): sha256 = whole
     case .wholeFileAgain, .range, .rangeAsSent: return
     }
@@ -212,21 +215,24 @@ final class PutTask: UploadTask {
     case .hashing:
       signedSHA256 = sha256
       state = s3?.preventsReplacing ?? false ? .looking(refusal: nil) : .putting
-    case .verifying(let answer): try store(answer, sha256: sha256)
+    case .verifying(let answer): try store(answer, sha256: sha256, md5: md5)
     case .comparing(let theirs, let status): try compare(sha256, with: theirs, refused: status)
     case .putting, .looking, .stored: break
     }
   }
 
   /// - Parameter isVerified: whether the server would have refused other content.
-  private func store(_ answer: Answer, sha256: String?, isVerified: Bool = false) throws(UploadError) {
+  private func store(
+    _ answer: Answer, sha256: String?, md5: String? = nil, isVerified: Bool = false
+  ) throws(UploadError) {
     state = .putting
     var receipt = Receipt()
-    receipt.isChecksumVerified = isVerified
+    receipt.isChecksumVerified = isVerified || md5.map { answer.fields.haveMD5($0) } ?? false
     let sent = SentFile(size: size, sha256: sha256)
     try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
     let isStrangers = s3 == nil ? LikelySoftware.mayBeStrangers(answer) : LikelySoftware.isPage(answer)
-    receipt.isUnprovedPage = !provesServer && isStrangers
+    // Who knows a checksum has the recording.
+    receipt.isUnprovedPage = !provesServer && isStrangers && !receipt.isChecksumVerified
     state = .stored(receipt, sent)
   }
 

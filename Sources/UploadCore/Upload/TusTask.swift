@@ -353,7 +353,7 @@ final class TusTask: UploadTask {
 
   override func hashed(_ hashed: HashResult) {
     switch (state, hashed) {
-    case (.hashing(let isGone), .wholeFile(let sha256, _)):
+    case (.hashing(let isGone), .wholeFile(let sha256, _, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
     case (.uploading, .range(let digest, _)), (.locating, .range(let digest, _)):
       upload.setChecksum(ofNextPatch: digest)

@@ -355,7 +355,7 @@ package struct UploadMachine {
       state = .inFlight(first: first, second: second)
       if let problem = fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this could be the digest of a mixture.
-    case (.hashing, .hashed(.wholeFile(_, isStable: false)))
+    case (.hashing, .hashed(.wholeFile(_, isStable: false, _)))
     where !fileChangePolicy.isConfirmed && !task.comparesParts:
       if fileChangePolicy.rereadsDigested() { state = .comparing(isAsked: false) } else { fail(.changedInTransit) }
     case (.comparing(isAsked: true), .hashed(.wholeFileAgain(let sent, let now, let isStable))):

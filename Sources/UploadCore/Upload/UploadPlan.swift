@@ -53,6 +53,11 @@ package struct UploadPlan: Sendable {
     request.computesSHA256 || (request.isForS3 ? !sendsParts : previous.sent != nil)
   }
 
+  /// Whether its MD5 is computed, too: many object stores say no other checksum.
+  package var computesMD5: Bool {
+    if case .put = request.destination { request.computesSHA256 } else { false }
+  }
+
   /// Whether it is sent in parts that the server joins.
   package var sendsParts: Bool {
     guard request.joinsParts else { return false }

@@ -272,8 +272,9 @@ package enum HashRange: Equatable, Sendable {
 }
 
 package enum HashResult: Equatable, Sendable {
-  /// In lower-case hexadecimal digits. `isStable`: whether the file did not change while the rest of it was read.
-  case wholeFile(sha256: String, isStable: Bool = true)
+  /// In lower-case hexadecimal digits. `isStable`: whether the file did not change while the rest of it was read; `md5`: if it is computed, too
+  /// (``UploadPlan/computesMD5``).
+  case wholeFile(sha256: String, isStable: Bool = true, md5: String? = nil)
   /// In lower-case hexadecimal digits. `isStable`: whether the file has not changed since it was opened.
   case beginning(sha256: String, isStable: Bool = true)
   /// `changed`: the status time of the file, if that is another one than when it was opened.

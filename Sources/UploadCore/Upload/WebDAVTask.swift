@@ -327,7 +327,7 @@ final class WebDAVTask: UploadTask {
   }
 
   override func hashed(_ result: HashResult) throws(UploadError) {
-    guard case .wholeFile(let sha256, _) = result else { return }
+    guard case .wholeFile(let sha256, _, _) = result else { return }
     switch state {
     case .comparing(let theirs):
       guard theirs == sha256 else {

@@ -113,7 +113,8 @@ final class FileHasher: Steppable {
   /// The result, once ``step(_:nowMilliseconds:)`` has returned nil.
   func hashed() throws(UploadError) -> HashResult {
     switch purpose {
-    case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
+    case .wholeFile(let digest):
+      .wholeFile(sha256: try digest.finish(), isStable: isStable, md5: try digest.finishMD5())
     case .beginning(let digest): .beginning(sha256: try digest.soFar(), isStable: isStable)
     case .range(let digest): .range(digest: try digest.finish(), changed: changed)
     case .rangeAsSent(let digest, let sent, let run):
@@ -212,15 +213,22 @@ final class Digest {
   private let length: Int
   private var hasFailed = false
 
-  init(_ algorithm: TusCapabilities.ChecksumAlgorithm) throws(UploadError) {
-    shim_openssl_initialize()
-    guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
-    self.context = context
-    length = algorithm == .sha256 ? 32 : 20
-    guard EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_sha1(), nil) == 1 else {
-      throw .outOfResources("memory")
+  convenience init(_ algorithm: TusCapabilities.ChecksumAlgorithm) throws(UploadError) {
+    switch algorithm {
+    case .sha256: try self.init(EVP_sha256(), length: 32)
+    case .sha1: try self.init(EVP_sha1(), length: 20)
     }
   }
+
+  private init(_ algorithm: OpaquePointer?, length: Int) throws(UploadError) {
+    shim_openssl_initialize()
+    guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
+    (self.context, self.length) = (context, length)
+    guard EVP_DigestInit_ex(context, algorithm, nil) == 1 else { throw .outOfResources("memory") }
+  }
+
+  /// For what servers say of objects, not for security.
+  static func md5() throws(UploadError) -> Digest { try Digest(EVP_md5(), length: 16) }
 
   deinit { EVP_MD_CTX_free(context) }
 
@@ -264,18 +272,22 @@ final class Digest {
   func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
 }
 
-/// The SHA-256 of a file from an offset. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
+/// The SHA-256 of a file from an offset, and perhaps its MD5. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
 /// in order, and ignores bytes that do not come next.
 final class FileDigest {
   private let digest: Digest
+  private let md5: Digest?
   /// The end of the bytes submitted so far, digested or not, as an offset in the file.
   private(set) var position: Int64
   private var result: String?
+  private var resultMD5: String?
   /// The thread that may still be digesting its bytes.
   private var thread: HashThread?
 
-  init(from offset: Int64 = 0) throws(UploadError) {
+  /// - Parameter withMD5: whether ``finishMD5()`` is called.
+  init(from offset: Int64 = 0, withMD5: Bool = false) throws(UploadError) {
     digest = try Digest(.sha256)
+    md5 = withMD5 ? try Digest.md5() : nil
     position = offset
   }
 
@@ -291,12 +303,15 @@ final class FileDigest {
     guard skipped >= 0, skipped < Int64(bytes.count) else { return }
     position += Int64(bytes.count) - skipped
     let next = UnsafeRawBufferPointer(rebasing: bytes[Int(skipped)...])
-    if let thread {
-      self.thread = thread
-      if thread.digest(next, into: digest.context, mark: mark) { return }
-    }
+    if let thread { self.thread = thread }
+    update(digest, next, on: thread, mark)
+    if let md5 { update(md5, next, on: thread, mark) }
+  }
+
+  private func update(_ digest: Digest, _ bytes: UnsafeRawBufferPointer, on thread: HashThread?, _ mark: Int64) {
+    if let thread, thread.digest(bytes, into: digest.context, mark: mark) { return }
     self.thread?.wait()
-    digest.update(next)
+    digest.update(bytes)
   }
 
   /// The digest of the bytes up to ``position``, in hexadecimal digits.
@@ -313,5 +328,13 @@ final class FileDigest {
     let text = try digest.finishInHex()
     result = text
     return text
+  }
+
+  /// The same of the MD5; nil if there is none.
+  func finishMD5() throws(UploadError) -> String? {
+    if let resultMD5 { return resultMD5 }
+    if let thread, !thread.wait() { throw .outOfResources("memory") }
+    resultMD5 = try md5?.finishInHex()
+    return resultMD5
   }
 }

@@ -465,7 +465,8 @@ final class UploadJob: Steppable {
     policy.retries.endsAfterFullSend = request.judged != nil
     return UploadDriver(
       try UploadMachine(.upload(plan), policy),
-      of: TransferSource(file: file, digest: plan.computesSHA256 ? try FileDigest() : nil), slot: slot,
+      of: TransferSource(file: file, digest: plan.computesSHA256 ? try FileDigest(withMD5: plan.computesMD5) : nil),
+      slot: slot,
       slots: slots, shared: shared, composer: RequestComposer(shared.configuration, for: request),
       hooks: hooks)
   }
@@ -583,7 +584,7 @@ final class UploadJob: Steppable {
   private func compare(
     _ result: HashResult, _ file: SourceFile, _ identity: FileIdentity, _ previous: PreviousDelivery
   ) throws(UploadError) {
-    guard case .wholeFile(let sha256, true) = result else {
+    guard case .wholeFile(let sha256, true, _) = result else {
       throw .file(request.file, request.judged == nil ? .rewritten : .unsettled(.changed))
     }
     guard let path = shared.configuration.stateDirectory, let directory = try? stateDirectory(path),

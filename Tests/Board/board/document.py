@@ -16,7 +16,7 @@ TABLES = {
     "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
     "links": ["loss", "congestion control", "file", "gighive-upload", "of the link's own", "curl, one PATCH", "of the link's own"],
     "connections": ["loss", "congestion control", "file", "one connection", "of the link's own", "four connections", "of the link's own",
-                    "curl, one PATCH", "of the link's own"],
+                    "auto", "of the link's own", "curl, one PATCH", "of the link's own"],
     "conditions": ["board", "condition", "what happens"],
 }
 

@@ -23,7 +23,7 @@ TIME = ("-icount", "shift=1,sleep=off")
 
 # From good to bad, from bad to good, loss while bad, loss while good: bursts of some four packets, 1 % in all.
 LTE = "loss gemodel 0.35% 25% 70% 0.02%"
-PROGRAMS = {"ours": "gighive-upload", "parts": "gighive-upload --connections 4", "curls": "curl, one PATCH"}
+PROGRAMS = {"ours": "gighive-upload", "one": "gighive-upload --connections 1", "parts": "gighive-upload --connections 4", "curls": "curl, one PATCH"}
 LINKS = {"0": "", "0.1 %": "loss 0.1%", "1 %": "loss 1%", "LTE": LTE}
 
 SETUP = """
@@ -65,6 +65,7 @@ ours() {
   code=$?
   ended=$(now); on /bin/gighive-upload forget --all --state-dir /tmp/state >/dev/null 2>&1; rm -rf /mnt/tmp/state
 }
+one() { ours $1 $2 --connections 1; }
 parts() { ours $1 $2 --connections 4; }
 curls() {
   began=$(now)
@@ -125,7 +126,7 @@ class Plan:
 QUICK = Plan({"bbr": (16 * MIB,)}, ("1 %",), ("ours",))
 FULL = Plan({"cubic": (60 * MIB,), "bbr": (60 * MIB, 300 * MIB)}, tuple(LINKS))
 
-CONNECTIONS = Plan({"cubic": (60 * MIB,), "bbr": (60 * MIB,)}, ("0", "1 %"), ("ours", "parts", "curls"), has_goals=False)
+CONNECTIONS = Plan({"cubic": (60 * MIB,), "bbr": (60 * MIB,)}, ("0", "1 %"), ("one", "parts", "ours", "curls"), has_goals=False)
 
 
 @dataclass

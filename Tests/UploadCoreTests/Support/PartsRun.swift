@@ -180,6 +180,8 @@ struct PartsRun<Server: PartsServer> {
     let token = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: try server.destination())
     request.computesDigest = computesDigest
+    // Or a GigHive gets it as a form.
+    if connections == .automatic { request.uploadProtocol = .tus }
     let plan = UploadPlan(
       request, size: written ?? Server.size, isGrowing: written != nil, isAppended: isAppended,
       previous: record, recordID: "5e1f0a77",

@@ -196,7 +196,8 @@ struct TranscriptRun {
     case .wholeFile:
       lines.append("= hash")
       if try takeEvent(&machine), lines.last?.hasPrefix("! reading") == false { return }
-      machine.handle(.hashed(.wholeFile(sha256: setup.sha256, isStable: rereading != "changes")))
+      machine.handle(
+        .hashed(.wholeFile(sha256: setup.sha256, isStable: rereading != "changes", md5: TranscriptSetup.md5)))
     case .beginning(let length):
       lines.append("= hash 0-\(length)")
       _ = try takeEvent(&machine)
