@@ -51,6 +51,37 @@ def clean(program, card, more: int, *options, **settings):
     return program.run("clean", card, "--keep-free", free(card) + more, *options, **{"env": PASSWORD, **settings})
 
 
+@pytest.fixture
+def overlay(tmp_path):
+    """A directory of an overlayfs whose layers are two file systems, as on OpenWrt: its files have another device than it."""
+    below, above, place = (tmp_path / name for name in ("below", "above", "overlay"))
+    for directory in (below, above, place):
+        directory.mkdir()
+    mount(below, "size=8m")
+    mount(above, "size=8m")
+    for directory in (above / "upper", above / "work"):
+        directory.mkdir()
+    options = f"lowerdir={below},upperdir={above}/upper,workdir={above}/work"
+    if subprocess.run(["mount", "-t", "overlay", "-o", options, "overlay", place], capture_output=True).returncode != 0:
+        pytest.skip("nothing can be overlaid here")
+    (place / "rec").mkdir()
+    yield place / "rec"
+    for directory in (place, above, below):
+        subprocess.run(["umount", "--lazy", directory], capture_output=True)
+
+
+def test_recordings_on_overlayfs_are_moved_and_removed(hive, program, recording, overlay):
+    stub = hive()
+    first, second = (recording(SIZE, name=name, directory=overlay) for name in ("1.mp4", "2.mp4"))
+    assert first.stat().st_dev != overlay.stat().st_dev
+    (overlay / "sent").mkdir()
+    program.send(stub, first, "--after", f"move={overlay}/sent").check()
+    assert (overlay / "sent" / "1.mp4").exists() and not first.exists()
+    program.send(stub, second).check()
+    result = clean(program, overlay, 100_000).check()
+    assert not second.exists() and "removed" in result.out, result
+
+
 @pytest.mark.native
 def test_recordings_with_different_options_are_removed_below_a_watchers_memory_ceiling(hive, program, recording, card):
     stub = hive()

@@ -175,8 +175,9 @@ struct FileRemoval {
   private func open(_ target: LocalPath) throws(KeptReason) -> OpenDirectory {
     let directory: OpenDirectory
     do throws(SystemError) { directory = try OpenDirectory(target) } catch { throw .unusableDirectory(target, error) }
-    // A mount of the same file system has the same device. The kernel compares the mounts before it refuses the names.
-    guard directory.device == file.device, -parent.rename(".", to: directory, ".") != SHIM_EXDEV else {
+    // Of directories, because files on overlayfs have another device. A mount of the same file system has the same one. The kernel compares
+    // the mounts before it refuses the names.
+    guard directory.device == parent.device, -parent.rename(".", to: directory, ".") != SHIM_EXDEV else {
       throw .otherFileSystem(target)
     }
     return directory

@@ -126,11 +126,14 @@ private final class CleanedDirectory {
   func location(of record: UploadRecord) -> LocalPath? {
     let directory = record.file.path.directory
     if last?.directory != directory {
-      let real = directory.withoutLinks
-      last = (directory, real.map { path.contains($0.bytes) } ?? false ? real : nil)
+      let real = directory.withoutLinks.flatMap { (real) -> LocalPath? in
+        path.contains(real.bytes) && shim_file_status(at: real)?.device == device ? real : nil
+      }
+      last = (directory, real)
     }
     guard let file = last?.real?.appendingName(record.file.path.name.bytes) else { return nil }
-    return shim_file_status(ofLinkAt: file)?.device == device ? file : nil
+    // On overlayfs, it has another device than its directory.
+    return shim_file_status(ofLinkAt: file) == nil ? nil : file
   }
 }
 
