@@ -212,6 +212,6 @@ extension UploadRecord {
 }
 
 extension Limits {
-  /// Records sorted at a time when all are listed. Twice as many are held.
-  static let orderedRecordCount = 8192
+  /// Records sorted at a time when all are listed, for which all are read. Twice as many are held, in 1 MB.
+  static let orderedRecordCount = 32_768
 }

@@ -41,7 +41,7 @@ final class ExistingList {
     if try list.open() { return list }
     var keys: [UInt64] = []
     try list.collect(root, &keys)
-    try list.replace(keys)
+    try list.replace(&keys)
     return list
   }
 
@@ -64,7 +64,7 @@ final class ExistingList {
       do throws(Problem) {
         try collect(directory, &keys)
         if !unread.contains(key) {
-          try replace(keys)
+          try replace(&keys)
           isNoted = true
         }
       } catch {}
@@ -142,8 +142,9 @@ final class ExistingList {
   }
 
   /// Writes the whole list again. A power cut leaves either the new list or the one before.
-  private func replace(_ keys: [UInt64]) throws(Problem) {
-    let keys = keys.sorted()
+  /// - Parameter keys: sorted in place, because they can be most of what the program has in memory.
+  private func replace(_ keys: inout [UInt64]) throws(Problem) {
+    keys.sort()
     let written = ExistingFiles(keys, unread: unread)
     let new = file.appending(".new")
     let output = shim_open_for_writing(new.cName, Int32(SHIM_OPEN_TRUNCATE))
