@@ -1,6 +1,7 @@
 /// Over how many connections the parts of one recording are sent, if the server joins parts.
 public enum ConnectionLimit: Equatable, Sendable {
-  /// Up to four, each of them as long as it makes the upload faster; one to tus servers, which copy the recording when they join its parts.
+  /// Up to four, each of them as long as it makes the upload faster; one to tus servers, which copy the recording when they join its parts,
+  /// unless lost packets make it slow.
   case automatic
   /// This many, 1 to 16.
   case count(Int64)

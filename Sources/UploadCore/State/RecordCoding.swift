@@ -205,6 +205,7 @@ extension UnfinishedUpload {
     let doubt = members.text("file_doubt", own?.doubt?.rawValue).flatMap { FileDoubt(rawValue: $0) }
     if url != nil { (self.sent, self.doubt) = (sent, doubt) }
     parts = UploadedParts(own?.parts, size: size, &members)
+    joins = members.integer("joins", own.flatMap { $0.joins > 0 ? $0.joins : nil }) ?? 0
     formerURL = members.text("former_url", own?.formerURL)
     lastByteMayBeSent = members.flag("is_ending", own?.lastByteMayBeSent)
     isServerDoubtful = members.flag("server_doubtful", record?.isServerDoubtful)

@@ -16,6 +16,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var remote: RemoteUpload?
   /// The parts on a server that joins them; nil if there are none. On a tus server each is an upload of its own, and stays when they are joined.
   package var parts: UploadedParts?
+  /// How often a tus server was asked to join the parts. Each time it may have copied all of them.
+  package var joins: Int64 = 0
   /// The URL of a part of the file's former content on the tus server, which is removed before anything else is sent.
   package var formerURL: String?
   /// Whether the last byte was about to be sent over tus, perhaps with the request that creates the upload, so that the server may
@@ -93,6 +95,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
       self.parts = parts
       remote?.offset = parts.total(in: size)
       if !parts.areGrowing { sent = parts.beginning(in: size, statusTime: statusTime) ?? sent }
+    case .joins(let count): joins = count
     case .joined(let location, let expires):
       failure = nil
       remote = RemoteUpload(url: location, expires: expires, offset: size, isWhole: true)
@@ -142,6 +145,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     if !isSame {
       fullSends = nil
       assetID = nil
+      joins = 0
     }
     if remote == nil {
       lastByteMayBeSent = false
@@ -248,6 +252,8 @@ package enum RecordChange: Equatable, Sendable {
   case continued
   /// The server has these parts of the recording.
   case parts(UploadedParts)
+  /// The tus server is about to be asked to join them, for this time.
+  case joins(Int64)
   /// The tus server has joined them to an upload at this URL, which has every byte.
   case joined(location: String, expires: String?)
   /// It has nothing else of the recording any more.
@@ -271,7 +277,7 @@ package enum RecordChange: Equatable, Sendable {
   /// protection against sending it twice.
   package var mustBeSaved: Bool {
     switch self {
-    case .mayBeStored, .notStored, .processing, .continued: false
+    case .mayBeStored, .notStored, .processing, .continued, .joins: false
     // The server lists the parts that it has, but not of what they were made.
     case .parts(let parts): parts.areGrowing
     case .created, .moved, .lastByteNext, .joined, .partsRemoved, .partsCompared, .uploaded, .forgotten, .disproved,
@@ -285,7 +291,7 @@ package enum RecordChange: Equatable, Sendable {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
     case .joined(let location, let expires): .joined(location: location, expires: expires.map { secrets.line($0) })
-    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .partsRemoved,
+    case .moved, .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .parts, .joins, .partsRemoved,
       .partsCompared, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends:
       self
     }

@@ -88,6 +88,9 @@ final class TusPartsTask: UploadTask {
   private var lent: [Int] = []
   /// Whether the server has refused to join them. What helps the first time does not help again.
   private var wasRefused = false
+  /// How often it was asked to, also by earlier processes, and why it has not done so.
+  private var joins: Int64
+  private var joinError: UploadError?
   /// How often the request that ends an upload has failed.
   private var removalFailures = 0
   /// Uploads that nothing needs any more, and that the server has not ended, or never will.
@@ -101,6 +104,7 @@ final class TusPartsTask: UploadTask {
     parts =
       plan.previous.parts ?? UploadedParts(growing: plan.boundary.token, step: Limits.growingUploadsStep)
     resumedFrom = parts.total(in: size)
+    joins = plan.previous.joins
     areMatched = plan.previous.parts == nil
     super.init()
     if plan.isGrowing {
@@ -357,7 +361,13 @@ final class TusPartsTask: UploadTask {
     case .examiningFile where changed != nil && changed != matchedAt:
       matchedAt = changed
       state = .matching(1)
+    case .examiningFile where joins >= Limits.joinCount:
+      save(.joins(joins))
+      warn(.notJoined(joinError ?? .connectionLost(.awaitingConfirmation, peer: endpoint.origin, nil)))
+      remove(uploads, then: .leave)
     case .examiningFile:
+      joins += 1
+      save(.joins(joins))
       // A plain tus server has the recording as soon as they are joined, and its URL is lost with the response.
       if !plan.request.isForGigHive { save(.mayBeStored) }
       state = .joining
@@ -632,10 +642,19 @@ final class TusPartsTask: UploadTask {
       // It has not joined them.
       if !plan.request.isForGigHive { save(.notStored) }
       state = .examiningFile
-      // Perhaps it does not have all of them any more.
-      guard !wasRefused, answer.status == 500 || !RetryPolicy.isTransient(status: answer.status) else {
+      let mayPass = RetryPolicy.isTransient(status: answer.status)
+      joinError = answer.refusal
+      if mayPass, answer.status != 500 {
+        uncountJoin()
         throw answer.refusal
       }
+      if wasRefused {
+        guard !mayPass, ![401, 403, 413].contains(answer.status) else { throw answer.refusal }
+        // It never will.
+        joins = Limits.joinCount
+        return
+      }
+      // Perhaps it does not have all of them any more.
       wasRefused = true
       return locate(after: 0)
     }
@@ -650,6 +669,22 @@ final class TusPartsTask: UploadTask {
     remove(uploads, then: .finish(location))
   }
 
+  /// Whether the server may have joined them. A gateway that cannot reach it says another status.
+  private static func mayHaveJoined(_ interruption: Interruption) -> Bool {
+    switch interruption.error {
+    case .refused(let status, _): status == 500 || status == 504
+    // A success without a URL.
+    case .tus: true
+    case let error: interruption.sent == .whole && error.traits.leavesOutcomeOpen
+    }
+  }
+
+  /// The server has not tried to join them.
+  private func uncountJoin() {
+    joins -= 1
+    save(.joins(joins))
+  }
+
   /// The requests in flight ended without a usable response.
   override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
@@ -658,9 +693,14 @@ final class TusPartsTask: UploadTask {
       run = interruption.run ?? run
       // The recorder may have rewritten it.
       state = .hashing(number)
-    case .joining where !plan.request.isForGigHive:
+    case .joining where plan.request.isForGigHive:
+      joinError = interruption.error
+      if !TusPartsTask.mayHaveJoined(interruption) { uncountJoin() }
+      state = .examiningFile
+    case .joining:
       if case .mayBeStored = interruption.error { return .forbidden }
       if interruption.error.traits.leavesOutcomeOpen { return .couldStoreTwice }
+      uncountJoin()
       save(.notStored)
       state = .examiningFile
     case .removing where !isTidying: removalFailures += 1
@@ -669,4 +709,10 @@ final class TusPartsTask: UploadTask {
     }
     return .allowed
   }
+}
+
+extension Limits {
+  /// How often a tus server is asked to join the parts of a recording, before that is sent as one upload. A disk that is nearly full, or a gateway
+  /// with a time limit, may refuse that each time, after it was done.
+  static let joinCount: Int64 = 4
 }

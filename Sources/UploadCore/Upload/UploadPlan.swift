@@ -74,6 +74,7 @@ package struct UploadPlan: Sendable {
   /// Whether a finished recording may be sent as uploads of a tus server that joins them. Without a record, nobody would know what to remove.
   private var maySendUploadsAsParts: Bool {
     request.prefersTus(size: size, isGuest: isGuest) && superseded == nil && recordID != nil
+      && previous.joins < Limits.joinCount
   }
 
   /// Whether an upload to a tus server is left for several ones, over as many connections, if packets are lost. The server copies what it joins.
@@ -92,6 +93,7 @@ package struct UploadPlan: Sendable {
   func inParts(leaving location: TargetURI, overridesMethod: Bool) -> UploadPlan {
     var plan = begunAnew
     (plan.superseded, plan.previous.detours.overridesMethod) = (location, overridesMethod)
+    plan.previous.joins = previous.joins
     return plan
   }
 

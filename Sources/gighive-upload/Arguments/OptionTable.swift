@@ -256,7 +256,7 @@ enum Option: Int32, CaseIterable {
       .init(
         "connections", .words("N", "auto"), .transfer, .sending, .ordinary,
         "send parts over up to N connections (1 to 16) at once",
-        more: "; auto tries up to 4, but only to S3 servers and Nextcloud", standard: "auto")
+        more: "; auto tries up to 4; to GigHive and tus servers, only if packets are lost", standard: "auto")
     case .stateDir:
       .init(
         "state-dir", .directory, .transfer, .all, [.configurable],

@@ -27,7 +27,7 @@ struct UploadRecordTests {
       url: "https://hive/files/5e1f?x=y", expires: "Wed, 25 Jun 2014 16:00:00 GMT", offset: 4_710_000_000, isWhole: true
     )
     upload.failure = .mayBeStored
-    upload.lastByteMayBeSent = true
+    (upload.lastByteMayBeSent, upload.joins) = (true, 3)
     upload.isServerDoubtful = true
     upload.message = "the connection was lost"
     upload.assetID = 7
@@ -115,7 +115,7 @@ struct UploadRecordTests {
         == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""may_be_stored":true,"message":"the connection was lost","#
         + remote
         + #""was_uploaded":true,"sent_length":4000000000,"sent_sha256":"\#(String(repeating: "0e", count: 32))","#
-        + #""sent_changed_seconds":1795000000,"sent_changed_nanoseconds":8,"file_doubt":"replaced","is_ending":true,"#
+        + #""sent_changed_seconds":1795000000,"sent_changed_nanoseconds":8,"file_doubt":"replaced","joins":3,"is_ending":true,"#
         + #""server_doubtful":true,"asset_id":7,"next_retry":1795086404,"full_sends":[1795000004,1795000005],"#
         + #""full_sends_failed":"unanswered","full_sends_extra":1795000003,"# + then)
     #expect(

@@ -221,7 +221,7 @@ struct FuzzedRun {
     case .continued: if !isDoubted { complaint = "a doubt that nobody had is settled" }
     case .detours(let detours):
       if hasStrangersOnly, detours.overridesMethod { complaint = "a stranger's word is believed" }
-    case .parts, .joined, .partsRemoved, .partsCompared: complaint = "parts, although nobody joins them"
+    case .parts, .joins, .joined, .partsRemoved, .partsCompared: complaint = "parts, although nobody joins them"
     case .moved: complaint = "moved, although no URL is elsewhere"
     case .lastByteNext, .processing, .failedFullSends, .cookies: break
     }

@@ -55,6 +55,7 @@ struct TranscriptSetup {
     case (_, "bytes"): size = number ?? 0
     case (_, "MiB"): size = (number ?? 0) << 20
     case (_, "GiB"): size = (number ?? 0) << 30
+    case ("joins", _): previous.joins = number ?? 0
     case ("at", "U"): previous.remote = RemoteUpload(url: TranscriptSetup.chunks)
     case ("at", _):
       previous.remote = RemoteUpload(url: words[1].hasPrefix("/") ? "https://hive" + words[1] : words[1])
