@@ -1,4 +1,4 @@
-"""Recordings to Apache's WebDAV and to WsgiDAV: a hidden name, a MOVE, and nothing replaced; and as objects, with PUT alone."""
+"""Recordings to Apache's WebDAV, to WsgiDAV and to rclone: a hidden name, a MOVE, and nothing replaced; and as objects, with PUT alone."""
 
 import signal
 import socket
@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import rclone_server
 import recordings
 from servers import PYTHON
 from test_interop import CREDENTIALS_REFUSED, DELIVERED, MEMORY_CEILING, REFUSED, assert_failed
@@ -97,18 +98,20 @@ def test_a_directory_that_is_missing_for_put_is_named(uploader, files, webdav):
     assert "it has no directory for this URL" in run.outcome["message"]
 
 
-# MARK: WsgiDAV, which keeps half a file
+# MARK: WsgiDAV, and rclone: both keep half a file
 
 
-@pytest.fixture
-def wsgidav(tmp_path):
+@pytest.fixture(params=["wsgidav", "rclone"])
+def dav(request, tmp_path):
     """The URL of a server, and the directory that it serves."""
     store = tmp_path / "store"
     store.mkdir()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [PYTHON.with_name("wsgidav"), "--host", "127.0.0.1", "--port", str(port), "--root", store, "--auth", "anonymous", "-q"]
+    programs = PYTHON.parent
+    command = rclone_server.command(programs, "webdav", port, store) if request.param == "rclone" else [
+        programs / "wsgidav", "--host", "127.0.0.1", "--port", str(port), "--root", store, "--auth", "anonymous", "-q"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as server:
         try:
             deadline = time.monotonic() + 60
@@ -117,15 +120,15 @@ def wsgidav(tmp_path):
                     socket.create_connection(("127.0.0.1", port), 5).close()
                     break
                 except OSError:
-                    assert server.poll() is None and time.monotonic() < deadline, "WsgiDAV does not listen"
+                    assert server.poll() is None and time.monotonic() < deadline, f"{request.param} does not listen"
                     time.sleep(0.05)
             yield f"http://127.0.0.1:{port}/", store
         finally:
             server.terminate()
 
 
-def test_half_a_file_is_removed_and_sent_again(wsgidav, uploader, files, tmp_path):
-    url, store = wsgidav
+def test_half_a_file_is_removed_and_sent_again(dav, uploader, files, tmp_path):
+    url, store = dav
     file = files.fresh(20 * MIB)
     options = ["--state-dir", tmp_path / "state", "--json"]
     with uploader.start("send", file, "--webdav", url + "new/deep/", "--limit-rate", "4M", *options) as running:
@@ -139,15 +142,15 @@ def test_half_a_file_is_removed_and_sent_again(wsgidav, uploader, files, tmp_pat
     assert stored == [store / "new" / "deep" / file.name] and recordings.sha256(stored[0]) == recordings.sha256(file)
 
 
-def test_it_replaces_nothing_either(wsgidav, uploader, files, tmp_path):
-    url, store = wsgidav
+def test_it_replaces_nothing_either(dav, uploader, files, tmp_path):
+    url, store = dav
     file = files.fresh(1000)
     (store / file.name).write_bytes(b"mine")
     assert_failed(uploader.run("send", file, "--webdav", url, "--state-dir", tmp_path / "state", "--json"), CONFLICT)
     assert [path.read_bytes() for path in store.iterdir()] == [b"mine"]
 
 
-def test_doctor_leaves_nothing_there_either(wsgidav, uploader, files, tmp_path):
-    url, store = wsgidav
+def test_doctor_leaves_nothing_there_either(dav, uploader, files, tmp_path):
+    url, store = dav
     run = uploader.run("doctor", "--webdav", url + "new/", "--state-dir", tmp_path / "state", "--json")
     assert run.exit_code == 0 and "/new/ yet" in run.findings and list(store.iterdir()) == [], run

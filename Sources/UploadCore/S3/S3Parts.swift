@@ -84,8 +84,8 @@ struct S3Parts: Sendable {
   func created(_ answer: Answer) throws(UploadError) -> TargetURI {
     guard answer.isSuccess else { throw answer.objectRefusal }
     if let error = answer.errorInContent { throw error.objectRefusal }
-    guard answer.status == 200, S3Content.root(of: answer.content) == "InitiateMultipartUploadResult",
-      let id = S3Content.text(of: "UploadId", in: answer.content),
+    // Its root has another name on rclone's server.
+    guard answer.status == 200, let id = S3Content.text(of: "UploadId", in: answer.content),
       (1...Limits.partsIDLength).contains(id.utf8.count)
     else { throw .notFromServer(status: answer.status) }
     return object.with(query: "uploadId=" + Percent.encode(segment: id.utf8))

@@ -103,7 +103,8 @@ struct RequestComposer {
     }
     // Ceph would write JSON where every other S3 server writes XML.
     fields.append(Field("Accept", request.signing == nil ? "application/json" : "application/xml"))
-    fields.append(Field("Accept-Encoding", ContentCoding.accepted))
+    // The response to HEAD is to say how long the content is, not how long it would be if it were compressed.
+    fields.append(Field("Accept-Encoding", request.method == "HEAD" ? "identity" : ContentCoding.accepted))
     for header in own { fields.append(header.field) }
     fields += credentials
     // A request through an http proxy uses the absolute form, and carries the proxy's credentials. For a tunnel, they were
