@@ -103,7 +103,7 @@ def examine_dav(examine, dav):
 def test_a_share_that_works_has_nothing_left(examine_dav, dav):
     found, result = examine_dav()
     result.check()
-    assert dav.files == {} and dav.methods() == ["PUT", "MOVE", "HEAD", "DELETE"]
+    assert dav.files == {} and dav.methods() == ["PUT", "MOVE", "PROPFIND", "DELETE"]
     assert found["test-object"]["result"] == found["removal"]["result"] == "ok"
     (hidden, sent, _, removed) = [path for _, path in dav.requests]
     assert hidden == sent and hidden.startswith("/dav/.gighive-upload-doctor-") and hidden.endswith(".gighive-part")

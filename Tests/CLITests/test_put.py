@@ -179,7 +179,7 @@ def test_a_recording_arrives_under_its_name(send_dav, dav, recording):
     file = recording(100_000, name="a b+ü%.wav")
     assert "a b+ü%.wav: delivered" in send_dav(file).check().out
     assert dav.files == {"/dav/a%20b%2B%C3%BC%25.wav": file.read_bytes()}
-    assert dav.methods() == ["HEAD", "PUT", "HEAD", "MOVE", "HEAD"]
+    assert dav.methods() == ["PROPFIND", "PUT", "PROPFIND", "MOVE", "PROPFIND"]
     # It is known, and not sent again.
     assert "already delivered" in send_dav(file).check().out and len(dav.requests) == 5
 

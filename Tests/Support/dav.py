@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from nextcloud import multistatus
 from stub import Handler, Stub
 
 
@@ -31,15 +32,20 @@ class _Handler(Handler):
         if status is None:
             self.close_connection = True
             return
-        self.reply(status, fields={"Content-Length": len(stub.files.get(self.path, b""))} if self.command == "HEAD" else {})
+        content = multistatus([(self.path, len(stub.files[self.path]), 1)]) if status == 207 else b""
+        self.reply(status, content, {"Content-Length": len(stub.files.get(self.path, b""))} if self.command == "HEAD" else {})
 
-    do_HEAD = do_PUT = do_MKCOL = do_MOVE = do_DELETE = _handle
+    do_HEAD = do_PROPFIND = do_PUT = do_MKCOL = do_MOVE = do_DELETE = _handle
 
     def _parent(self, path):
         return path.rstrip("/").rpartition("/")[0] + "/"
 
     def _head(self):
         return 200 if self.path in self.stub.files else 404
+
+    def _propfind(self):
+        self.content()
+        return 207 if self.path in self.stub.files else 404
 
     def _put(self):
         stub, length = self.stub, int(self.headers["Content-Length"])

@@ -41,6 +41,8 @@ package final class TestObject {
   /// The name under which it is sent, and where it is afterwards.
   private var place: TargetURI
   private var s3: S3Dialog?
+  /// How a WebDAV server is asked about it.
+  private var question: DAVQuestion
   private var activity = Activity.putting
   private var latest = ProbeResult()
   private var hasComparedClocks = false
@@ -65,6 +67,7 @@ package final class TestObject {
     directories = isForWebDAV ? target.directories + [root ?? target] : []
     place = isForWebDAV ? target.hiddenSibling(for: id) : target
     givenRegion = region ?? ""
+    question = DAVQuestion(isForNextcloud: target.inNextcloud != nil)
     if let region {
       s3 = S3Dialog(region: region)
     } else if !isForWebDAV || target.inNextcloud?.isPublic ?? false {
@@ -92,7 +95,7 @@ package final class TestObject {
   package func next() -> Step {
     var request = HTTPRequest(method: "DELETE", target: place)
     switch activity {
-    case .asking where isForWebDAV: request = MultiStatus.request(about: place, depth: "0")
+    case .asking where isForWebDAV, .looking where isForWebDAV: request = question.request(about: place)
     case .asking, .removing: break
     case .putting, .replacing:
       mayBeThere = true
@@ -149,6 +152,10 @@ package final class TestObject {
     case .asking: receiveQuestion(answer)
     case .putting: receivePut(answer)
     case .moving: receiveMove(answer)
+    case .looking where isForWebDAV:
+      do throws(UploadError) {
+        if let object = try question.object(in: answer) { receiveObject(object) }
+      } catch { fail(error) }
     case .looking: receiveObject(answer)
     case .replacing: receiveReplacement(answer.status)
     case .opening: if parts == nil { receiveOpening(answer.status) } else { receiveCreation(answer) }
@@ -251,8 +258,8 @@ package final class TestObject {
     case 403, 405, 501:
       warn(
         .testObject,
-        "if a response is lost, an upload cannot find out whether its object has arrived: HEAD does not show a test"
-          + " object that the server has taken" + location + ".",
+        "if a response is lost, an upload cannot find out whether its object has arrived: the server does not show a"
+          + " test object that it has taken" + location + ".",
         remedy: s3 == nil ? nil : "Let the policy of these keys allow s3:GetObject there.")
     default: return fail(answer.refusal)
     }

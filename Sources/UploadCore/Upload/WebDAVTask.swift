@@ -6,15 +6,13 @@
 ///       │  │        ▼  │                    it is whole  │   ▼         │ it is gone
 ///       │  │   makingDirectory                           asking ───────┘
 ///       │  └───────────────────────────────────────────────┘ it is not whole
-///       └──▶ proving ──▶ comparing (something is there) ──▶ stored
+///       └──▶ comparing (something is there) ──▶ stored
 ///
 /// After an interruption, `removing` comes before `putting`. A response to MOVE that is lost is asked about.
 final class WebDAVTask: UploadTask {
   private enum State: Sendable {
     /// What has the target's name, if anything.
     case looking
-    /// Whether the server itself has said so, which a response to HEAD does not show.
-    case proving(Answer)
     /// That has the size of the file and this SHA-256.
     case comparing(sha256: String)
     /// What an earlier attempt left under the temporary name is removed. Afterwards, the recording is sent, or the upload fails.
@@ -43,6 +41,7 @@ final class WebDAVTask: UploadTask {
   private let target: TargetURI
   private let temporary: TargetURI
   private var state = State.looking
+  private var question: DAVQuestion
   /// What an earlier attempt may have left: something with the temporary name, or an upload in parts.
   private var leftover: TargetURI?
   /// Whether a MOVE may have been carried out.
@@ -65,6 +64,7 @@ final class WebDAVTask: UploadTask {
     size = plan.size
     provesServer = plan.provesServer
     nextcloudFields = plan.request.joinsParts ? plan.nextcloudFields : nil
+    question = DAVQuestion(isForNextcloud: nextcloudFields != nil)
     target = plan.request.base
     self.temporary = temporary
     leftover = [plan.superseded, plan.previous.location].compactMap { $0 }.first {
@@ -81,7 +81,7 @@ final class WebDAVTask: UploadTask {
 
   override var progress: Int64 {
     switch state {
-    case .looking, .proving, .comparing, .removing, .putting, .makingDirectory, .failing: 0
+    case .looking, .comparing, .removing, .putting, .makingDirectory, .failing: 0
     case .hashing, .measuring, .moving, .asking, .confirming: 1
     case .stored: 2
     }
@@ -103,9 +103,8 @@ final class WebDAVTask: UploadTask {
 
   override func next() throws(UploadError) -> TaskStep {
     switch state {
-    case .looking, .confirming: return .ask(question(about: target))
-    case .proving: return .ask(MultiStatus.request(about: target, depth: "0"))
-    case .measuring, .asking: return .ask(question(about: temporary))
+    case .looking, .confirming: return .ask(question.request(about: target))
+    case .measuring, .asking: return .ask(question.request(about: temporary))
     case .comparing, .hashing: return .hash(.wholeFile)
     case .removing: return .ask(HTTPRequest(method: "DELETE", target: leftover ?? temporary))
     case .putting:
@@ -127,12 +126,6 @@ final class WebDAVTask: UploadTask {
     }
   }
 
-  private func question(about target: TargetURI) -> HTTPRequest {
-    // A refusal of a Nextcloud has its reason in the content, which no response to HEAD has.
-    if nextcloudFields != nil { return MultiStatus.request(about: target, depth: "0") }
-    return HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
-  }
-
   // MARK: Responses
 
   override func isPortals(_ answer: Answer) -> Bool { LikelySoftware.isPortals(answer, unless: provesServer) }
@@ -140,12 +133,13 @@ final class WebDAVTask: UploadTask {
   override func receive(_ answer: Answer) throws(UploadError) {
     var answer = answer
     switch state {
-    case .looking, .measuring, .asking, .confirming: if nextcloudFields != nil { answer = try answer.asObject() }
-    case .proving, .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
+    case .looking, .measuring, .asking, .confirming:
+      guard let object = try question.object(in: answer) else { return }
+      answer = object
+    case .comparing, .removing, .putting, .makingDirectory, .hashing, .moving, .failing, .stored: break
     }
     switch state {
     case .looking: try receiveObject(answer)
-    case .proving(let found): try receiveProof(answer, found)
     case .removing(let error):
       if let error {
         state = .failing(error)
@@ -167,33 +161,13 @@ final class WebDAVTask: UploadTask {
   /// Nothing is sent in vain, and nothing replaced.
   private func receiveObject(_ answer: Answer) throws(UploadError) {
     switch answer.status {
-    // Nextcloud's shows who gave it.
-    case 200 where !provesServer && nextcloudFields == nil: state = .proving(answer)
-    case 200: try judge(answer)
+    case 200:
+      guard answer.fields.contentLength == size, let theirs = answer.fields.objectSHA256 else { throw .objectExists }
+      state = .comparing(sha256: theirs)
     // A file drop of a Nextcloud that joins no chunks for it.
     case 405 where answer.davMessage != nil: throw answer.davRefusal
-    // Some servers do not answer HEAD. The MOVE replaces nothing either.
+    // Some servers do not answer HEAD, either. The MOVE replaces nothing either.
     case 404, 405, 409, 410, 501: begin()
-    default: throw answer.davRefusal
-    }
-  }
-
-  /// Something has the name.
-  private func judge(_ found: Answer) throws(UploadError) {
-    guard found.fields.contentLength == size, let theirs = found.fields.objectSHA256 else { throw .objectExists }
-    state = .comparing(sha256: theirs)
-  }
-
-  /// - Parameter found: the response to HEAD, which a portal can give for any URL.
-  private func receiveProof(_ answer: Answer, _ found: Answer) throws(UploadError) {
-    state = .looking
-    switch answer.status {
-    case 404, 410: begin()
-    // nginx has MOVE, but not PROPFIND.
-    case 405, 501: try judge(found)
-    case 200..<300:
-      _ = try answer.asObject()
-      try judge(found)
     default: throw answer.davRefusal
     }
   }
@@ -313,7 +287,7 @@ final class WebDAVTask: UploadTask {
     case 200:
       guard request.computesSHA256, sha256 == nil else { return try store(answer) }
       state = .hashing(answer)
-    // The server does not answer HEAD, but it has answered MOVE.
+    // The server answers no question, but it has answered MOVE.
     case 403 where isMoved, 405 where isMoved, 501 where isMoved: try store(nil)
     case 404, 410:
       if isMoved {
@@ -343,7 +317,7 @@ final class WebDAVTask: UploadTask {
       if mayBeMoved { return try store(answer) }
       storedSHA256 = answer?.fields.objectSHA256
       state = .measuring
-    case .looking, .proving, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing,
+    case .looking, .removing, .putting, .makingDirectory, .measuring, .moving, .asking, .confirming, .failing,
       .stored:
       break
     }
@@ -375,7 +349,6 @@ final class WebDAVTask: UploadTask {
       } else if leftover != nil {
         state = .removing(before: nil)
       }
-    case .proving: state = .looking
     case .moving: state = .asking(refused: nil)
     case .hashing: state = mayBeMoved ? .asking(refused: nil) : .removing(before: nil)
     case .makingDirectory:
@@ -405,18 +378,19 @@ final class RemoveTask: UploadTask {
   private let target: TargetURI
   private let isDelivery: Bool
   private var state: State
+  private var question: DAVQuestion
 
   /// - Parameter size: what a delivered recording must have, in bytes; nil for what an upload has left.
   init(_ target: TargetURI, size: Int64?) {
     self.target = target
     isDelivery = size != nil
+    question = DAVQuestion(isForNextcloud: target.inNextcloud != nil)
     state = size.map { .looking(size: $0) } ?? .removing(tag: nil)
   }
 
   override func next() -> TaskStep {
     switch state {
-    case .looking:
-      .ask(HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")]))
+    case .looking: .ask(question.request(about: target))
     case .removing(let tag):
       .ask(HTTPRequest(method: "DELETE", target: target, fields: tag.map { [Field("If-Match", $0)] } ?? []))
     case .removed(let wasGone): .finished(isDelivery ? .deleted(wasGone: wasGone) : .cancelled(isKept: false))
@@ -424,6 +398,11 @@ final class RemoveTask: UploadTask {
   }
 
   override func receive(_ answer: Answer) throws(UploadError) {
+    var answer = answer
+    if case .looking = state {
+      guard let object = try question.object(in: answer) else { return }
+      answer = object
+    }
     switch (state, answer.status) {
     case (.looking, 404), (.looking, 410): state = .removed(wasGone: true)
     case (.looking(let size), 200):

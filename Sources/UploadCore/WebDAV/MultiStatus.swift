@@ -7,6 +7,8 @@ package struct MultiStatus: Equatable, Sendable {
     package let size: Int64?
     /// When it was modified, in seconds since 1970; nil if the server does not say it.
     package let modified: Int64?
+    /// Its ETag, if the server says it.
+    package let tag: String?
   }
 
   package private(set) var files: [File] = []
@@ -15,7 +17,8 @@ package struct MultiStatus: Equatable, Sendable {
   package init?(_ content: [UInt8]) {
     var files: [File] = []
     var (isList, name): (Bool, String?) = (false, nil)
-    var (size, modified): (Int64?, Int64?)
+    var (size, modified, tag): (Int64?, Int64?, String?)
+    var isMissing = false
     do throws(XMLError) {
       try S3Content.visit(content) { path, text in
         isList = path[0] == "multistatus"
@@ -23,9 +26,12 @@ package struct MultiStatus: Equatable, Sendable {
         case "response/href": name = MultiStatus.name(in: text)
         case "response/propstat/prop/getcontentlength": size = ASCII.decimal(text.utf8)
         case "response/propstat/prop/getlastmodified": modified = HTTPDate.seconds(text)
+        case "response/propstat/prop/getetag": tag = text
+        // "HTTP/1.1 404 Not Found", of the file.
+        case "response/status": isMissing = text.split(separator: " ").dropFirst().first == "404"
         case "response":
-          if let name { files.append(File(name: name, size: size, modified: modified)) }
-          (name, size, modified) = (nil, nil, nil)
+          if let name, !isMissing { files.append(File(name: name, size: size, modified: modified, tag: tag)) }
+          (name, size, modified, tag, isMissing) = (nil, nil, nil, nil, false)
         default: break
         }
       }
@@ -45,7 +51,7 @@ package struct MultiStatus: Equatable, Sendable {
   /// - Parameter depth: "0" for the file itself, "1" for what is in a directory, too.
   static func request(about target: TargetURI, depth: String) -> HTTPRequest {
     let properties: StaticString =
-      "<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\"><prop><getcontentlength/><getlastmodified/></prop></propfind>"
+      "<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\"><prop><getcontentlength/><getlastmodified/><getetag/></prop></propfind>"
     return HTTPRequest(
       method: "PROPFIND", target: target,
       fields: [Field("Depth", depth), Field("Content-Type", "application/xml"), Field("Cache-Control", "no-cache")],
@@ -57,8 +63,35 @@ extension Answer {
   /// A response about one file to ``MultiStatus/request(about:depth:)`` as one to HEAD.
   func asObject() throws(UploadError) -> Answer {
     guard isSuccess else { return self }
-    guard status == 207, let file = MultiStatus(content)?.files.first else { throw .notFromServer(status: status) }
+    guard status == 207, let list = MultiStatus(content) else { throw .notFromServer(status: status) }
+    guard let file = list.files.first else { return Answer(status: 404, sent: sent) }
     let length = file.size.map { [Field("Content-Length", String($0))] } ?? []
-    return Answer(status: 200, fields: length, sent: sent)
+    let tag = file.tag.map { [Field("ETag", $0)] } ?? []
+    return Answer(status: 200, fields: length + tag, sent: sent)
+  }
+}
+
+/// How a WebDAV server is asked about one file: for its properties (PROPFIND), because some say in a response to HEAD that it is empty, or how long
+/// it is compressed. nginx has no PROPFIND, so it gets HEAD.
+struct DAVQuestion: Sendable {
+  /// Of a Nextcloud, which has PROPFIND, a refusal has its reason in the content.
+  let isForNextcloud: Bool
+  private var asksHead = false
+
+  init(isForNextcloud: Bool) { self.isForNextcloud = isForNextcloud }
+
+  func request(about target: TargetURI) -> HTTPRequest {
+    if !asksHead { return MultiStatus.request(about: target, depth: "0") }
+    return HTTPRequest(method: "HEAD", target: target, fields: [Field("Cache-Control", "no-cache")])
+  }
+
+  /// - Returns: the response as one to HEAD; nil if the same is to be asked in the other way.
+  mutating func object(in answer: Answer) throws(UploadError) -> Answer? {
+    if asksHead { return answer }
+    if !isForNextcloud, answer.status == 405 || answer.status == 501 {
+      asksHead = true
+      return nil
+    }
+    return try answer.asObject()
   }
 }

@@ -28,6 +28,11 @@ struct TestObjectTests {
     return (steps, test.takeFindings().map { $0.check.rawValue + " " + $0.result.word })
   }
 
+  /// By a WebDAV server.
+  private let listed = answered(
+    207,
+    "<multistatus><response><href>/a</href><propstat><prop><getcontentlength>33</getcontentlength></prop></propstat></response></multistatus>")
+
   private let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
 
   @Test func anObjectThatMayHaveArrivedIsDeleted() throws {
@@ -38,9 +43,9 @@ struct TestObjectTests {
   }
 
   @Test(arguments: [0, 1, 2, 3]) func anInterruptionDeletesTheTestObject(_ count: Int) throws {
-    let results = [answered(201), answered(201), answered(200)].prefix(count) + (count == 0 ? [] : [answered(204)])
+    let results = [answered(201), answered(201), listed].prefix(count) + (count == 0 ? [] : [answered(204)])
     let run = try play(.webDAV, interruptBefore: count, Array(results))
-    #expect(run.steps == Array(["PUT", "MOVE", "HEAD"].prefix(count)) + (count == 0 ? [] : ["DELETE"]))
+    #expect(run.steps == Array(["PUT", "MOVE", "PROPFIND"].prefix(count)) + (count == 0 ? [] : ["DELETE"]))
   }
 
   @Test func aRemovalWithoutAResponseIsALeftover() throws {
@@ -48,11 +53,19 @@ struct TestObjectTests {
     #expect(run.findings == ["test-object ok", "removal warning"])
   }
 
+  @Test func aWebDAVServerWithoutPropertiesIsAskedWithHEAD() throws {
+    let run = try play(.webDAV, [answered(201), answered(201), answered(405), answered(200), answered(204)])
+    #expect(run.steps == ["PUT", "MOVE", "PROPFIND", "HEAD", "DELETE"])
+    #expect(run.findings == ["test-object ok", "removal ok"])
+    let page = try play(.webDAV, [answered(201), answered(201), answered(200, "<html></html>"), answered(204)])
+    #expect(page.findings == ["test-object failure", "removal ok"])
+  }
+
   @Test(arguments: [204: "ok", 404: "ok", 403: "warning"])
   func aDirectoryOfChunksThatStaysIsNamed(status: Int, _ result: String) throws {
     let run = try play(
-      .nextcloud, [answered(201), answered(201), answered(200), answered(201), answered(status), answered(204)])
-    #expect(run.steps == ["PUT", "MOVE", "HEAD", "MKCOL", "DELETE", "DELETE"])
+      .nextcloud, [answered(201), answered(201), listed, answered(201), answered(status), answered(204)])
+    #expect(run.steps == ["PUT", "MOVE", "PROPFIND", "MKCOL", "DELETE", "DELETE"])
     #expect(run.findings == ["test-object ok", "chunks " + result, "removal ok"])
   }
 
