@@ -31,7 +31,8 @@ struct TestObjectTests {
   /// By a WebDAV server.
   private let listed = answered(
     207,
-    "<multistatus><response><href>/a</href><propstat><prop><getcontentlength>33</getcontentlength></prop></propstat></response></multistatus>")
+    "<multistatus><response><href>/a</href><propstat><prop><getcontentlength>33</getcontentlength></prop></propstat></response></multistatus>"
+  )
 
   private let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
 

@@ -107,7 +107,10 @@ struct TranscriptAnswer {
     case "file":
       let modified =
         own.last == "own" ? "<getlastmodified>Tue, 14 Nov 2023 22:13:20 GMT</getlastmodified>" : ""
-      let tag = own.firstIndex { $0 == "tag" || $0 == "weak" }.map { "<getetag>\(own[$0] == "weak" ? "W/" : "")\"a\"</getetag>" } ?? ""
+      let tag =
+        own.firstIndex { $0 == "tag" || $0 == "weak" }.map {
+          "<getetag>\(own[$0] == "weak" ? "W/" : "")\"a\"</getetag>"
+        } ?? ""
       content = TranscriptAnswer.listed("set.wav", "<getcontentlength>\(own[0])</getcontentlength>" + modified + tag)
       content = "<multistatus>\(content)</multistatus>"
       event = answer(207, [])
