@@ -369,8 +369,9 @@ extension Transfer {
     }
     try changeDetector.verifyAtEnd(of: pipeline.current.body)
     excludeReadingTime()
-    if let step = reportStatusChange() { return .ended(step) }
+    // First: otherwise the response to the whole request could come before it counts as sent.
     noteSent()
+    if let step = reportStatusChange() { return .ended(step) }
     return count < length ? .blocked : .ready
   }
 

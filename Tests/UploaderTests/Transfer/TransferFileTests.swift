@@ -78,6 +78,18 @@ struct TransferFileTests {
     #expect(bench.statusChanges.filter { $0 == .beforeEnd(isDigested: false) }.count == 1)
   }
 
+  /// The server can answer at once.
+  @Test func aPartAtWhoseEndTheStatusIsNewCountsAsSent() throws {
+    let range = 0..<(2 << 20)
+    let bench = try TransferBench(fileLength: 3 << 20, ranges: [range])
+    let wire = bench.wire(range)
+    bench.stream.sendsFiles = true
+    bench.stream.onWrite = { [directory = bench.directory] in if $0 == wire.count { directory.touch("set.wav") } }
+    bench.stream.thenAnswer(stored(range.count), afterWritten: wire.count)
+    while bench.response == nil { try bench.step() }
+    #expect(bench.statusChanges == [.whileReading] && bench.last?.sent == .whole)
+  }
+
   /// Until then, a process that is killed has not sent everything.
   @Test(arguments: [true, false])
   func theLastByteIsAnnouncedOnceBeforeItIsSent(sendsDirectly: Bool) throws {
