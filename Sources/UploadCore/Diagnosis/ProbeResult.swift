@@ -31,10 +31,14 @@ package final class ProbeResult {
 
   package init(error: UploadError? = nil) { self.error = error }
 
-  /// Where to ask again, as an upload does: 307 and 308 within the origin, which leave the credentials in place.
-  package func redirection(from target: TargetURI) -> TargetURI? {
+  /// Where to ask again, as an upload does: 307 and 308 within the origin, which leave the credentials in place. A test object keeps its name:
+  /// another one would be replaced.
+  package func redirection(of request: HTTPRequest) -> TargetURI? {
+    let target = request.target
     guard let answer, case .redirect(let location) = answer.instruction(expectedContinue: false),
-      let destination = try? target.resolving(location), destination.origin == target.origin, destination != target
+      let destination = try? target.resolving(location), destination.origin == target.origin, destination != target,
+      request.mayMove(to: destination),
+      !["PUT", "MOVE"].contains(request.method) || destination.lastPathSegment == target.lastPathSegment
     else { return nil }
     return destination
   }

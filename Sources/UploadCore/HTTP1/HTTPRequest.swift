@@ -33,6 +33,13 @@ package struct HTTPRequest: Equatable, Sendable {
 
   /// The length of the content in bytes.
   package var contentLength: Int64 { body?.length ?? 0 }
+
+  /// Whether a redirect of it may be followed there. What is deleted keeps its name: anything else is somebody else's, such as the collection that
+  /// an object is in.
+  package func mayMove(to other: TargetURI) -> Bool {
+    let deletes = method == "DELETE" || fields.first("X-HTTP-Method-Override") == "DELETE"
+    return !deletes || other.lastPathSegment == target.lastPathSegment
+  }
 }
 
 extension HTTPRequest {

@@ -212,6 +212,28 @@ package struct RecordedDestination: Equatable, Sendable {
     self.event = event
     self.uploadedAs = uploadedAs
   }
+
+  /// The URL of an object in one spelling, so that two that replace each other on the server are found: without a query, with only those
+  /// characters encoded that must be, and without dot segments (RFC 3986, 6.2.2) or the dot at the end of a name.
+  var objectURL: String {
+    guard let target = try? TargetURI(endpoint) else { return endpoint }
+    var segments: [String] = []
+    for segment in target.withoutQuery.requestTarget.utf8.split(
+      separator: ASCII.slash, omittingEmptySubsequences: false)
+    {
+      let bytes = Percent.decode(ArraySlice(segment)) ?? Array(segment)
+      switch Percent.encode(segment: bytes) {
+      case ".": break
+      case "..": _ = segments.popLast()
+      case let name: segments.append(name)
+      }
+    }
+    let host = target.host.hasSuffix(".") ? String(target.host.dropLast()) : target.host
+    return TargetURI(
+      scheme: target.scheme, host: host, zone: target.zone, port: target.port,
+      requestTarget: segments.joined(separator: "/")
+    ).text
+  }
 }
 
 package struct RecordedDelivery: Equatable, Sendable {
@@ -260,7 +282,7 @@ extension UploadRecord {
   }
 
   /// The key by which uploads to the same URL are found.
-  package var objectKey: IndexKey { .object(destination.endpoint) }
+  package var objectKey: IndexKey { .object(destination.objectURL) }
 
   /// The keys by which unfinished uploads of the same file are found, to whatever destination.
   package var fileKeys: [IndexKey] { [.anyPath(file.path)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
@@ -381,7 +403,7 @@ extension UploadRecord {
   /// Whether this is another recording that goes, or went, to the URL that `other` gets, so that one object replaces the other. The
   /// same size, time and edges prove nothing of another file: a recorder's tracks can agree in them.
   package func sharesURL(with other: UploadRecord) -> Bool {
-    guard destination.isObject, other.destination.isObject, destination.endpoint == other.destination.endpoint else {
+    guard destination.isObject, other.destination.isObject, destination.objectURL == other.destination.objectURL else {
       return false
     }
     let isSameFile = file.path == other.file.path || file.identity.isSameFile(as: other.file.identity)

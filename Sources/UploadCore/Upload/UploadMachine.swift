@@ -275,7 +275,7 @@ package struct UploadMachine {
   private mutating func send(_ request: HTTPRequest, after first: HTTPRequest?) -> UploadAction {
     var request = request
     let target = traits.redirects.target(for: request.target)
-    (request.target, request.isRedirected) = (target, target != request.target)
+    if request.mayMove(to: target) { (request.target, request.isRedirected) = (target, target != request.target) }
     request.mayExpectContinue =
       request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
     if request.target.origin == origin, let cookie = cookies.field(for: request.target) {
@@ -486,6 +486,7 @@ package struct UploadMachine {
     let refusal = UploadError.redirected(status: answer.status, location: location)
     let target = try? first.target.resolving(location)
     if first.isConfidential, let target, target.origin != origin { throw refusal }
+    if let target, !first.mayMove(to: target) { throw refusal }
     try traits.redirects.follow(from: first.target, to: location, isPermanent: answer.status == 308)
     try askAgain(after: answer, orElse: refusal)
   }

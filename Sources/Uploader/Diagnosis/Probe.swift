@@ -275,7 +275,7 @@ package final class Prober {
     var request = request
     var result = run(request, request.target, cut: cut)
     for _ in 0..<Limits.redirectCount {
-      guard let target = result.redirection(from: request.target) else { break }
+      guard let target = result.redirection(of: request) else { break }
       request.target = target
       result = run(request, target, cut: cut)
       result.redirectedTo = secrets.line(ofURI: target.text)

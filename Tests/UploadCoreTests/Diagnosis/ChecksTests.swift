@@ -261,13 +261,21 @@ struct ChecksTests {
   }
 
   @Test func redirectsWithinTheOriginAreFollowed() throws {
-    let target = try TargetURI("https://gighive/api/")
-    func next(_ status: Int, _ location: String) -> String? {
-      answered(status, "", [Field("Location", location)]).redirection(from: target)?.text
+    let root = try TargetURI("https://gighive/api/")
+    func next(_ status: Int, _ location: String, _ method: String = "GET", of target: TargetURI? = nil) -> String? {
+      let request = HTTPRequest(method: method, target: target ?? root)
+      return answered(status, "", [Field("Location", location)]).redirection(of: request)?.text
     }
     #expect(next(308, "/band/") == "https://gighive/band/" && next(307, "x") == "https://gighive/api/x")
     #expect(next(307, "https://other/api/") == nil && next(307, "http://gighive/api/") == nil)
     #expect(next(302, "/band/") == nil && next(308, "/api/") == nil)
+    // What is written or deleted there keeps its name.
+    let object = try TargetURI("https://gighive/api/test")
+    for method in ["PUT", "MOVE", "DELETE"] {
+      #expect(next(308, "/api/", method, of: object) == nil && next(307, "/a/other", method, of: object) == nil)
+      #expect(next(307, "/dav/test", method, of: object) == "https://gighive/dav/test")
+    }
+    #expect(next(307, "/a/other", "POST", of: object) != nil)
   }
 
   @Test func aProxysRefusalHasARemedy() {

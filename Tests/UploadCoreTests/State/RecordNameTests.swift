@@ -173,6 +173,14 @@ struct RecordMatchTests {
     let elsewhere = object(1, .delivered, id: "0000000b", path: "/r/b.wav")
     #expect(!isReserved(by: elsewhere) && isReserved(by: object(1, .delivered, id: "0000000b", inode: 3, path: "/r/b")))
     #expect(!isReserved(by: object(2, .delivered, at: "http://s3/b")))
+    // In another spelling.
+    for url in ["http://s3./a", "http://s3/%61", "http://s3/x/../a", "http://s3/./%2E/a?v=2"] {
+      #expect(isReserved(by: object(2, .delivered, at: url)), "\(url)")
+    }
+    for url in ["http://s3/x/a", "http://s3/A", "http://s3/a/", "http://s3/..a", "http://s3:81/a", "https://s3/a"] {
+      #expect(!isReserved(by: object(2, .delivered, at: url)), "\(url)")
+    }
+    #expect(object(1, at: "http://s3/t(1)+%e4").objectKey == object(1, at: "http://s3/t%281%29%2B%E4").objectKey)
     #expect(!isReserved(by: object(2, .delivered, isObject: false)))
     var deleted = object(2, .delivered)
     deleted.delivery?.deletion = .requested
