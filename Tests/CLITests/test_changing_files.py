@@ -25,6 +25,13 @@ def test_a_file_that_is_replaced_by_another_of_its_name_is_sent_as_it_was_opened
     assert stub.wait_for(1)[0].file.size == SIZE
 
 
+def test_it_is_said_that_the_file_that_replaced_it_was_not_sent(program, hive, recording):
+    stub, file = hive("slow-read=24e6"), recording(SIZE)
+    other = recording(1000, "other.mp4")
+    result = change(program.start_sending(stub, file), stub, file, lambda file: os.replace(other, file)).check()
+    assert stub.wait_for(1)[0].file.size == SIZE and "was replaced by another file while it was sent" in result.err, result
+
+
 def retag(file):
     """What has been sent and what has not."""
     rewrite(file, 100, SIZE - 100)

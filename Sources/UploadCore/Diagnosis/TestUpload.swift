@@ -212,8 +212,10 @@ package final class TestUpload {
     do throws(TusError) {
       try upload.receive(status: answer.status, fields: answer.fields, afterMilliseconds: result.contentMilliseconds)
     } catch {
-      // The server may take no upload of this kind. A failure concerns every one.
-      if case (.address, .refused(method: "POST", ..<500)) = (aim, error) { return remove() }
+      // The server may take no upload of this kind, such as one without its own metadata. Other refusals concern every one.
+      if case (.address, .refused(method: "POST", let status)) = (aim, error), [400, 415, 422].contains(status) {
+        return remove()
+      }
       guard error == .locked, locks < Limits.lockQuestionCount else {
         return fail(result.error ?? .tus(error.redacted(secrets)), result)
       }

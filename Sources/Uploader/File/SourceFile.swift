@@ -235,6 +235,9 @@ final class SourceFile {
   /// Whether no directory has it any more.
   var isRemoved: Bool { (try? SourceFile.status(descriptor))?.links == 0 }
 
+  /// Whether another file has its path, and no directory has this one any more.
+  var isReplaced: Bool { isRemoved && shim_file_status(ofLinkAt: path)?.isRegular ?? false }
+
   /// Where it is now; where it was opened if it has been removed, or nobody can tell.
   var currentPath: LocalPath {
     if shim_file_status(at: path)?.isSameFile(as: statusAtOpen) ?? false || isRemoved { return path }

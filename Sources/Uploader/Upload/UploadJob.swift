@@ -160,6 +160,11 @@ final class UploadJob: Steppable {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
+    if file.isReplaced {
+      shared.configuration.warnings?(
+        PrintableText.line(file.path.text)
+          + " was replaced by another file while it was sent. What it was before is delivered; what it is now is not.")
+    }
     guard let removal else { return nil }
     return beginRemoval(removal, recording, file, isRecorded: isRecorded, now)
   }

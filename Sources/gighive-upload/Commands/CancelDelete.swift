@@ -58,8 +58,8 @@ enum CancelDelete {
         report.reportRemoval(record, "cancelled", "cancelled.")
         if record.mayOutliveCancelling {
           report.warn(id + ": all of it was sent, and the server may have stored it. Look there.")
-        } else if record.remote == nil, StoredOptions.name(.server, in: record.note) {
-          report.warn(id + ": if all of it was sent in a form, the server has stored it. Look there.")
+        } else if record.remote == nil, record.destination.isObject || StoredOptions.name(.server, in: record.note) {
+          report.warn(id + ": if all of it was sent in one request, the server has stored it. Look there.")
         }
       } else {
         report.reportRemoval(

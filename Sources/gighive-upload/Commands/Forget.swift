@@ -46,7 +46,8 @@ final class Forget {
 
   /// An age of any length.
   private static func milliseconds(_ text: String) throws(UsageError) -> Int64 {
-    guard let age = Quantity.duration(text, upTo: .max) else {
+    // Without a unit, "30" would be seconds, and drop what was meant to stay for a month.
+    guard !text.utf8.allSatisfy({ ASCII.isDigit($0) }), let age = Quantity.duration(text, upTo: .max) else {
       throw UsageError("\"" + PrintableText.line(text) + "\" is not an age, such as 12h, 30d or 8w.")
     }
     return age

@@ -138,9 +138,14 @@ struct TestUploadTests {
     #expect(unproved.findings == ["upload-address failure"])
   }
 
-  @Test(arguments: [400, 401, 403]) func aServerThatRefusesTheCreationShowsNothing(status: Int) throws {
-    let (steps, findings) = try play(.address, [replied(status, tus: false)])
+  @Test(arguments: [400, 422]) func aServerThatTakesNoEmptyUploadShowsNothing(status: Int) throws {
+    let (steps, findings) = try play(.address, [replied(status)])
     #expect(steps == ["POST"] && findings.isEmpty)
+  }
+
+  @Test(arguments: [401, 403, 404, 413]) func aServerThatRefusesEachCreationIsNamed(status: Int) throws {
+    let (steps, findings) = try play(.address, [replied(status)])
+    #expect(steps == ["POST"] && findings == ["upload-address failure"])
   }
 
   /// As with a full disk.
