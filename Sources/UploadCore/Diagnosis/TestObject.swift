@@ -40,6 +40,8 @@ package final class TestObject {
   private var target: TargetURI
   /// The name under which it is sent, and where it is afterwards.
   private var place: TargetURI
+  /// Where it may be, too, after a MOVE whose outcome is not known.
+  private var otherPlace: TargetURI?
   private var s3: S3Dialog?
   /// How a WebDAV server is asked about it.
   private var question: DAVQuestion
@@ -47,6 +49,7 @@ package final class TestObject {
   private var latest = ProbeResult()
   private var hasComparedClocks = false
   private var listsParts = false
+  private var takesChunks = false
   /// Whether the server may have it.
   private var mayBeThere = false
   /// How the server said that a directory is missing; 0 if it has not.
@@ -105,6 +108,7 @@ package final class TestObject {
       if let s3 { request.fields += s3.condition }
       request.body = RequestBody(header: TestObject.content.withUTF8Buffer { Array($0) })
     case .moving:
+      otherPlace = target
       request.method = "MOVE"
       request.fields = [Field("Destination", target.absoluteForm), Field("Overwrite", "F")]
     case .looking: request.method = "HEAD"
@@ -125,6 +129,8 @@ package final class TestObject {
     switch activity {
     case .closing, .removing: break
     case .listing(let upload): activity = .closing(upload)
+    case .opening:
+      if let chunks { activity = .closing(chunks) } else { end() }
     default: end()
     }
   }
@@ -158,7 +164,7 @@ package final class TestObject {
       } catch { fail(error) }
     case .looking: receiveObject(answer)
     case .replacing: receiveReplacement(answer.status)
-    case .opening: if parts == nil { receiveOpening(answer.status) } else { receiveCreation(answer) }
+    case .opening: if parts == nil { receiveOpening(answer) } else { receiveCreation(answer) }
     case .listing(let upload): receiveList(answer, of: upload)
     case .closing, .removing, .ended: break
     }
@@ -170,10 +176,11 @@ package final class TestObject {
       failParts(error)
       activity = .closing(upload)
     case .opening where parts != nil:
-      failParts(
-        error,
-        remedy: "If it was begun nevertheless, it stays there, empty: end it, or let the bucket drop such uploads.")
+      failParts(error, remedy: TestObject.remedyOfUnclearCreation)
       end()
+    case .opening:
+      fail(error)
+      if let chunks { activity = .closing(chunks) }
     default: fail(error)
     }
   }
@@ -219,7 +226,7 @@ package final class TestObject {
     default: break
     }
     // It is not stored.
-    if status < 500 || status == 507 { mayBeThere = false }
+    if (400..<500).contains(status) || status == 507 { mayBeThere = false }
     // What is above the server's own directories refuses in other ways.
     if missing != 0, status < 500, status != 401 {
       place = directories[0]
@@ -231,18 +238,20 @@ package final class TestObject {
   private func receiveMove(_ answer: Answer) {
     switch answer.status {
     case 201, 204:
-      place = target
+      (place, otherPlace) = (target, nil)
       activity = .looking
     case 400, 502:
       fail(
         answer.refusal,
         remedy: "It refuses to move it to another name. Behind a proxy that ends TLS, it may take the field Destination"
           + " for another server's. Apache: RequestHeader edit Destination ^https http early.")
-    default:
+    case 401..<500, 501:
+      otherPlace = nil
       fail(
         answer.refusal,
         remedy: "It refuses to move it to another name. Uploads need MOVE (RFC 4918): allow it there, or use --put-url."
       )
+    default: fail(answer.refusal)
     }
   }
 
@@ -277,20 +286,27 @@ package final class TestObject {
     if s3.preventsReplacing { activity = .replacing } else { receiveReplacement(501) }
   }
 
-  private func receiveOpening(_ status: Int) {
-    guard status == 201 else {
+  private func receiveOpening(_ answer: Answer) {
+    switch answer.status {
+    case 201: takesChunks = true
+    case 400..<500, 501:
       warn(
         .chunks,
-        "the server takes no chunks (" + String(status)
+        "the server takes no chunks (" + String(answer.status)
           + "): each recording is one request, which starts over after an interruption.", remedy: nil)
       return end()
+    default: fail(answer.davRefusal)
     }
     activity = .closing(chunks ?? place)
   }
 
+  private static let remedyOfUnclearCreation =
+    "If it was begun nevertheless, it stays there, empty: end it, or let the bucket drop such uploads."
+
   private func receiveCreation(_ answer: Answer) {
     do throws(UploadError) { activity = .listing(try parts?.created(answer) ?? place) } catch {
-      failParts(error, remedy: remedy(ofRefusal: answer))
+      let isRefused = (400..<500).contains(answer.status)
+      failParts(error, remedy: remedy(ofRefusal: answer) ?? (isRefused ? nil : TestObject.remedyOfUnclearCreation))
       end()
     }
   }
@@ -304,7 +320,7 @@ package final class TestObject {
         .parts,
         "the server does not list the parts of an upload (" + String(answer.status)
           + "): after an interruption, those are sent again whose response was lost.",
-        remedy: "Let the policy of these keys allow s3:ListMultipartUploadParts there.")
+        remedy: answer.status == 403 ? "Let the policy of these keys allow s3:ListMultipartUploadParts there." : nil)
     }
   }
 
@@ -313,7 +329,7 @@ package final class TestObject {
     let hasEnded = (200..<300).contains(status) || status == 404
     let response = status > 0 ? String(status) : "no response"
     if chunks != nil, hasEnded {
-      add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does"))
+      if takesChunks { add(.chunks, .ok("the server takes large recordings in chunks, as Nextcloud does")) }
     } else if let chunks {
       warn(
         .chunks,
@@ -322,9 +338,10 @@ package final class TestObject {
     } else if !hasEnded {
       warn(
         .parts,
-        "the server does not end an upload in parts (" + response + "): what cancelled uploads have sent stays there"
-          + location + ".",
-        remedy: "Let the policy of these keys allow s3:AbortMultipartUpload there, or the bucket drop such uploads.")
+        "the server does not end an upload in parts (" + response
+          + "): that of the test, and what cancelled uploads have sent, stays there" + location + ".",
+        remedy: status == 403
+          ? "Let the policy of these keys allow s3:AbortMultipartUpload there, or the bucket drop such uploads." : nil)
     } else if listsParts {
       add(.parts, .ok("the server takes large recordings in parts"))
     }
@@ -349,6 +366,9 @@ package final class TestObject {
   /// - Parameter status: 0 without a response.
   private func receiveRemoval(_ status: Int) {
     activity = .ended
+    defer {
+      if let otherPlace { (place, self.otherPlace, activity) = (otherPlace, nil, .removing) }
+    }
     switch status {
     case 404, 410: break
     case 200..<300: add(.removal, .ok("the test object is deleted"))

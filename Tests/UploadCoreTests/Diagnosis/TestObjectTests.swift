@@ -49,6 +49,25 @@ struct TestObjectTests {
     #expect(run.steps == Array(["PUT", "MOVE", "PROPFIND"].prefix(count)) + (count == 0 ? [] : ["DELETE"]))
   }
 
+  /// Both names are deleted, because nobody knows which one it has.
+  @Test(arguments: [0, 500, 504, 207]) func aMoveWithoutAClearOutcomeLeavesNothing(_ status: Int) throws {
+    let run = try play(.webDAV, [answered(201), status == 0 ? lost : answered(status), answered(404), answered(204)])
+    #expect(run.steps == ["PUT", "MOVE", "DELETE", "DELETE"] && run.findings == ["test-object failure", "removal ok"])
+    #expect(try play(.webDAV, [answered(201), answered(403), answered(204)]).steps == ["PUT", "MOVE", "DELETE"])
+  }
+
+  @Test func aDirectoryOfChunksThatMayHaveBeenMadeIsDeleted() throws {
+    for opening in [lost, answered(504)] {
+      let run = try play(.nextcloud, [answered(201), answered(201), listed, opening, answered(204), answered(204)])
+      #expect(run.steps == ["PUT", "MOVE", "PROPFIND", "MKCOL", "DELETE", "DELETE"])
+      #expect(run.findings == ["test-object ok", "test-object failure", "removal ok"])
+    }
+  }
+
+  @Test(arguments: [202, 302]) func anObjectThatMayBeStoredLaterIsDeleted(_ status: Int) throws {
+    #expect(try play(.webDAV, [answered(status), answered(204)]).steps == ["PUT", "DELETE"])
+  }
+
   @Test func aRemovalWithoutAResponseIsALeftover() throws {
     let run = try play(.put, [answered(404), answered(201), answered(200), lost])
     #expect(run.findings == ["test-object ok", "removal warning"])
