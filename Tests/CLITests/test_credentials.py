@@ -159,3 +159,17 @@ def test_a_configuration_file_has_a_netrc_file_or_the_usual_one(program, hive, r
     assert program.run(*command, "--no-netrc").code == 6
     private(file, f"server = {stub.url}\nlabel = L\nnetrc = no\n")
     assert program.run(*command).code == 6
+
+
+@pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file", "--header-file", "--password-file"])
+def test_a_secret_that_is_given_instead_of_its_file_is_not_shown(program, recording, tmp_path, option):
+    token = "eyJhbGciOiJIUzI1NiJ9"
+    user = {"user": "ann"} if option == "--password-file" else {}
+    named = {"server": "http://127.0.0.1:1/", **user}
+    command, server = ["send", recording(1000), "--label", "x"], [f"--{name}={value}" for name, value in named.items()]
+    configuration = tmp_path / "c.conf"
+    configuration.write_text("".join(f"{name} = {value}\n" for name, value in {**named, option[2:]: token}.items()))
+    for given in ([*server, option, token], ["--config", configuration]):
+        result = program.run(*command, *given)
+        assert result.code == 2 and token not in result.err and f"{option[2:]}: there is no such file" in result.err, result
+    assert "/nowhere/token: No such file" in program.run(*command, *server, option, "/nowhere/token").err

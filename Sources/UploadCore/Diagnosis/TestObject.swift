@@ -189,6 +189,7 @@ package final class TestObject {
   private func receiveQuestion(_ answer: Answer) {
     switch answer.status {
     case 200..<300, 404, 410: activity = .putting
+    case 300..<400: fail(.redirected(status: answer.status, location: answer.fields.first("Location") ?? ""))
     case 401, 407, 429, 500, 502...599: fail(answer.refusal)
     default:
       activity = .ended

@@ -9,6 +9,18 @@ struct GivenOption {
   var place: String?
   /// Whether it counts: false for an option without an argument that a file sets to "no", and for --no-NAME.
   var isOn = true
+  /// Whether a file names no directory; nil if the argument shows it.
+  fileprivate(set) var isBareInFile: Bool?
+
+  /// Whether the argument names no directory, as somebody gave it.
+  var isBareName: Bool { isBareInFile ?? !argument.bytes.contains(ASCII.slash) }
+
+  /// The same with a path that does not depend on the working directory.
+  func located(at path: LocalPath) -> GivenOption {
+    var given = self
+    (given.argument, given.isBareInFile) = (path, isBareName)
+    return given
+  }
 
   @inline(never)
   var label: String { (place ?? (option.has(.fileOnly) ? "--set " : "--")) + option.name }

@@ -125,7 +125,7 @@ private struct Layers {
     } else if option == .after, let target = argument.moveTarget {
       argument = argument.replacingTarget(with: try path(target, option, source, place))
     }
-    return GivenOption(option: option, argument: argument, place: place)
+    return given.located(at: argument)
   }
 
   /// Relative names are relative to the file's directory, unless systemd has the secret.

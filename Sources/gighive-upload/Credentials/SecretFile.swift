@@ -5,15 +5,18 @@ struct SecretFile {
   let path: LocalPath
   /// Where a configuration file names it, such as "FILE:12: password-file"; nil on the command line.
   private let place: String?
+  /// The option that names it without a directory, so that this may be the secret itself, which belongs into the file; nil otherwise.
+  private let secretiveLabel: String?
 
   init(_ path: LocalPath) {
     self.path = path
-    place = nil
+    (place, secretiveLabel) = (nil, nil)
   }
 
   init(_ given: GivenOption) {
     path = given.argument
     place = given.place == nil ? nil : given.label
+    secretiveLabel = given.isBareName ? given.label : nil
   }
 
   func firstLine(allowsShared: Bool, mayWait: Bool = true) throws(UsageError) -> [UInt8] {
@@ -56,6 +59,12 @@ struct SecretFile {
   var name: String { (place.map { $0 + ": " } ?? "") + PrintableText.line(path.text) }
 
   private func failure(_ error: SystemError) -> UsageError {
+    if error.code == SHIM_ENOENT, let secretiveLabel {
+      return UsageError(
+        secretiveLabel
+          + ": there is no such file. What was given is not shown, because it may be the secret itself: the option takes"
+          + " the name of a file that has it.")
+    }
     var text = name + ": " + error.text + "."
     if error.code == SHIM_EACCES {
       if let explanation = StateOwner.explanation {

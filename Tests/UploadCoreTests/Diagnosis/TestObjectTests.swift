@@ -68,6 +68,11 @@ struct TestObjectTests {
     #expect(try play(.webDAV, [answered(status), answered(204)]).steps == ["PUT", "DELETE"])
   }
 
+  @Test func aServerThatIsElsewhereIsAFailure() throws {
+    let run = try play(.put, [answered(302, "", [Field("Location", "https://login/")])])
+    #expect(run.steps == ["DELETE"] && run.findings == ["test-object failure"])
+  }
+
   @Test func aRemovalWithoutAResponseIsALeftover() throws {
     let run = try play(.put, [answered(404), answered(201), answered(200), lost])
     #expect(run.findings == ["test-object ok", "removal warning"])
