@@ -227,12 +227,13 @@ final class PutTask: UploadTask {
   ) throws(UploadError) {
     state = .putting
     var receipt = Receipt()
-    receipt.isChecksumVerified = isVerified || md5.map { answer.fields.haveMD5($0) } ?? false
+    receipt.isChecksumVerified = md5.map { answer.fields.haveMD5($0) } ?? false
     let sent = SentFile(size: size, sha256: sha256)
     try UploadConfirmation.compare(checksum: answer.fields.objectSHA256, size: nil, with: sent, &receipt)
     let isStrangers = s3 == nil ? LikelySoftware.mayBeStrangers(answer) : LikelySoftware.isPage(answer)
-    // Who knows a checksum has the recording.
+    // Who knows a checksum of the recording has it.
     receipt.isUnprovedPage = !provesServer && isStrangers && !receipt.isChecksumVerified
+    if isVerified { receipt.isChecksumVerified = true }
     state = .stored(receipt, sent)
   }
 

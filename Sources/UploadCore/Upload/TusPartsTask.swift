@@ -16,6 +16,8 @@
 /// A finished recording is sent in this way, too, if several connections are wanted: they send parts that this task lends (``PartTask``). What
 /// they have not sent yet is waited for (`awaitingLent`) before the parts are compared or joined.
 ///
+/// So is one whose upload was begun as a whole, if packets are lost: that upload is removed first.
+///
 /// A server that joins none gets a recording to which its recorder only appends as one upload of unknown length (creation-defer-length), in order.
 /// What was sent of it is compared in the same parts, and ``TusTask`` continues it with the end:
 ///
@@ -98,7 +100,8 @@ final class TusPartsTask: UploadTask {
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
 
-  init(_ plan: UploadPlan) {
+  /// - Parameter former: an upload of the recording that is ended first, because parts take less time.
+  init(_ plan: UploadPlan, leaving former: TargetURI? = nil) {
     self.plan = plan
     size = plan.isGrowing ? UploadedParts.unknownSize : plan.size
     parts =
@@ -110,8 +113,8 @@ final class TusPartsTask: UploadTask {
     if plan.isGrowing {
       // What was begun as one upload is continued when the recording has ended.
       if plan.previous.location != nil || plan.superseded != nil { state = .unsupported }
-    } else if let location = plan.superseded {
-      remove([location], then: .ask)
+    } else if let former {
+      remove([former], then: .ask)
     } else if let location = plan.previous.location {
       remove(uploads, then: .finish(location))
     } else if !parts.fit(size) {

@@ -263,7 +263,7 @@ package struct UploadMachine {
         }
       case .sendParts(let location, let overridesMethod):
         guard case .upload(let plan) = purpose else { break }
-        task = TusPartsTask(plan.inParts(leaving: location, overridesMethod: overridesMethod))
+        task = TusPartsTask(plan.inParts(overridesMethod: overridesMethod), leaving: location)
         return .reportWay(.parts)
       case .fallBackToPut:
         if case .upload(let plan) = purpose { task = try WebDAVTask(plan.begunAnew) }

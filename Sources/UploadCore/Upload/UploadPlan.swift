@@ -88,12 +88,11 @@ package struct UploadPlan: Sendable {
     return counts.milliseconds(for: size - offset) >= Limits.worthPartsMilliseconds
   }
 
-  /// The same in parts, instead of the upload at this URL, which is ended.
+  /// The same in parts, without an earlier attempt.
   /// - Parameter overridesMethod: whether DELETE only gets through as a POST.
-  func inParts(leaving location: TargetURI, overridesMethod: Bool) -> UploadPlan {
+  func inParts(overridesMethod: Bool) -> UploadPlan {
     var plan = begunAnew
-    (plan.superseded, plan.previous.detours.overridesMethod) = (location, overridesMethod)
-    plan.previous.joins = previous.joins
+    (plan.previous.joins, plan.previous.detours.overridesMethod) = (previous.joins, overridesMethod)
     return plan
   }
 

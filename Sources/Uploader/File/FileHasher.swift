@@ -272,8 +272,8 @@ final class Digest {
   func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
 }
 
-/// The SHA-256 of a file from an offset, and perhaps its MD5. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
-/// in order, and ignores bytes that do not come next.
+/// The SHA-256 of a file from an offset, and perhaps its MD5. Parts of the file may be sent more than once, or by another process. The digest
+/// takes each byte once and in order, and ignores bytes that do not come next.
 final class FileDigest {
   private let digest: Digest
   private let md5: Digest?
@@ -284,10 +284,10 @@ final class FileDigest {
   /// The thread that may still be digesting its bytes.
   private var thread: HashThread?
 
-  /// - Parameter withMD5: whether ``finishMD5()`` is called.
+  /// - Parameter withMD5: whether the MD5 is of use, too. Where OpenSSL may not compute it (FIPS), there is none.
   init(from offset: Int64 = 0, withMD5: Bool = false) throws(UploadError) {
     digest = try Digest(.sha256)
-    md5 = withMD5 ? try Digest.md5() : nil
+    md5 = withMD5 ? try? Digest.md5() : nil
     position = offset
   }
 
