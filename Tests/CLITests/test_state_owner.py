@@ -272,7 +272,7 @@ def test_an_additional_service_has_a_password_of_its_own(board):
 
     other = board(test)
     # Only the configurations of services name files in the store.
-    assert other.code == 2 and "/etc/gighive-password: No such file" in other.err
+    assert other.code == 2 and "/etc/other.conf:3: password-file: there is no such file" in other.err
 
 
 @pytest.mark.parametrize("arguments", [["doctor"], ["send", "/srv/recordings/a.wav", "--label", "L"]])
