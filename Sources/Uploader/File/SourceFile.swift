@@ -236,7 +236,12 @@ final class SourceFile {
   var isRemoved: Bool { (try? SourceFile.status(descriptor))?.links == 0 }
 
   /// Whether another file has its path, and no directory has this one any more.
-  var isReplaced: Bool { isRemoved && shim_file_status(ofLinkAt: path)?.isRegular ?? false }
+  var isReplaced: Bool {
+    guard let other = shim_file_status(ofLinkAt: path), other.isRegular, !other.isSameFile(as: statusAtOpen) else {
+      return false
+    }
+    return isRemoved
+  }
 
   /// Where it is now; where it was opened if it has been removed, or nobody can tell.
   var currentPath: LocalPath {
