@@ -237,7 +237,7 @@ final class SourceFile {
 
   /// Whether another file has its path, and no directory has this one any more.
   var isReplaced: Bool {
-    guard let other = shim_file_status(ofLinkAt: path), other.isRegular, !other.isSameFile(as: statusAtOpen) else {
+    guard let other = shim_file_status(at: path), other.isRegular, !other.isSameFile(as: statusAtOpen) else {
       return false
     }
     return isRemoved
