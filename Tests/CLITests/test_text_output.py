@@ -22,7 +22,7 @@ def test_progress_is_a_line_each_ten_percent(hive, send, recording):
 
 def test_100_percent_is_not_shown_for_a_failure(hive, send, recording):
     """Although all of it was sent."""
-    result = send(hive("slow-read=7e6", "status=500"), recording(10_000_000))
+    result = send(hive("slow-read=7e6", "delay-answer=1", "status=500"), recording(10_000_000))
     # A busy machine reports less often.
     assert result.code == 9 and re.search("gig.mp4: [1-9]0 %", result.err) and "100 %" not in result.err, result
 

@@ -137,7 +137,8 @@ final class Report {
     if entries[position(index)].meter.isDue(everyMilliseconds: interval) { writeProgress(index) }
   }
 
-  /// One line per 10 %, or per minute while the recording grows.
+  /// One line per 10 %, or per minute while the recording grows. The last one is for a delivery: what has arrived can still be
+  /// refused.
   private func reportPlain(_ index: Int) {
     let position = position(index)
     let meter = entries[position].meter
@@ -147,12 +148,11 @@ final class Report {
       }
       return
     }
-    let tenth = meter.deliveredBytes / max(1, meter.totalBytes / 10)
+    let tenth = meter.deliveredBytes * 10 / max(1, meter.totalBytes)
     guard tenth > entries[position].tenth else { return }
     entries[position].tenth = tenth
     // Progress from before a resume is not reported.
-    if meter.elapsedMilliseconds == 0, tenth < 10 { return }
-    writePlain(index, String(min(100, tenth * 10)) + " %")
+    if meter.elapsedMilliseconds > 0, tenth < 10 { writePlain(index, String(tenth * 10) + " %") }
   }
 
   private func writePlain(_ index: Int, _ first: String) {
@@ -241,6 +241,7 @@ extension Report {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
     closeLine()
+    if case .plain = style { writePlain(index, "100 %") }
     if isJSON {
       writeDelivered(index, delivery)
     } else if !isQuiet {
