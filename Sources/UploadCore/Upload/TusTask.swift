@@ -437,15 +437,19 @@ final class TusTask: UploadTask {
     if let before { noteMove(from: before) } else { noteCreation() }
     if upload.detours.found != detours { save(.detours(upload.detours.found)) }
     if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
-    if let link = answer.link, isWorthParts(link), let location = upload.location { self.state = .parting(location) }
+    if let link = answer.link, asksOfLink, plan.isSentSoonerInParts(from: upload.confirmed, link),
+      let location = upload.location
+    {
+      self.state = .parting(location)
+    }
   }
 
-  /// Whether the server would get what is left sooner in parts, over several connections.
-  private func isWorthParts(_ link: LinkCounts) -> Bool {
+  /// Whether the upload may be left for parts, over several connections.
+  package override var asksOfLink: Bool {
     guard case .uploading = state, case .sending = upload.state, !history.isUnexamined, history.stored == .none else {
       return false
     }
-    return upload.offer.concatenates && upload.offer.terminates && plan.isWorthParts(from: upload.confirmed, link)
+    return upload.offer.concatenates && upload.offer.terminates && plan.mayBeLeftForParts(at: upload.confirmed)
   }
 
   /// The upload may be at another URL than the server says, or nowhere.

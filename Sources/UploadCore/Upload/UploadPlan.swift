@@ -77,15 +77,19 @@ package struct UploadPlan: Sendable {
       && previous.joins < Limits.joinCount
   }
 
-  /// Whether an upload to a tus server is left for several ones, over as many connections, if packets are lost. The server copies what it joins.
+  /// Whether an upload to a tus server may be left for several ones, over as many connections. The server copies what it joins.
+  /// - Parameter offset: how much of it the server has, in bytes.
+  func mayBeLeftForParts(at offset: Int64) -> Bool {
+    connections == .automatic && request.joinsParts && request.isForTus && maySendUploadsAsParts
+      && offset <= Limits.leftForParts
+  }
+
+  /// Whether lost packets make several connections enough sooner.
   /// - Parameters:
   ///   - offset: how much of it the server has, in bytes.
   ///   - counts: what the kernel has counted while that was sent.
-  func isWorthParts(from offset: Int64, _ counts: LinkCounts) -> Bool {
-    guard connections == .automatic, request.joinsParts, request.isForTus, maySendUploadsAsParts,
-      offset <= Limits.leftForParts, counts.showLimitByLoss
-    else { return false }
-    return counts.milliseconds(for: size - offset) >= Limits.worthPartsMilliseconds
+  func isSentSoonerInParts(from offset: Int64, _ counts: LinkCounts) -> Bool {
+    counts.showLimitByLoss && counts.milliseconds(for: size - offset) >= Limits.worthPartsMilliseconds
   }
 
   /// The same in parts, without an earlier attempt.

@@ -43,6 +43,9 @@ package class UploadTask {
   /// Whether what is read of the file is not known to be what was sent.
   package var readsUnknown: Bool { false }
 
+  /// Whether the response to the request in flight needs what the kernel has counted on its connection (``Answer/link``).
+  package var asksOfLink: Bool { false }
+
   /// Whether the server does not join parts.
   package var joinsNothing: Bool { false }
 

@@ -388,7 +388,7 @@ final class UploadDriver: Steppable {
     case .answered(let response, let sent, let milliseconds):
       if let route = transferring.connection.route { shared.routes.memory.noteResponse(of: route.address) }
       let cutAfter = sent == .partial ? transfer.cutAfterMilliseconds : nil
-      let link = source.map { _ in LinkCounts(of: transferring.connection.stream.descriptor) }
+      let link = machine.task.asksOfLink ? LinkCounts(of: transferring.connection.stream.descriptor) : nil
       machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter, transfer.sentRun, link))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }

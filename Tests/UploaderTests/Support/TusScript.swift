@@ -5,7 +5,10 @@ enum TusScript {
   typealias Action = LoopbackServer.Action
 
   /// The response to OPTIONS.
-  static let offer = Action.answer("HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n")
+  static let offer = Action.answer(offerText("creation"))
+  static func offerText(_ extensions: String) -> String {
+    "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n\r\n"
+  }
 
   /// Delayed, as from a distant server.
   static let createdFarAway = Action.answerLate(createdText(0), milliseconds: 40)

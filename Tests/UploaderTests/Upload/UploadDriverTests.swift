@@ -39,12 +39,15 @@ private final class DriverBench {
   func onSave(_ save: @escaping (RecordChange) throws(UploadError) -> Void) { told.save = save }
 
   func driver(
-    to destination: Destination, configure: (inout UploadRequest) -> Void = { _ in }
+    to destination: Destination, _ connections: ConnectionLimit = .count(1),
+    configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadDriver {
     var request = UploadRequest(file: path, destination: destination)
     configure(&request)
     let file = try SourceFile.open(path, limit: .max)
-    let plan = UploadPlan(request, size: file.size, boundary: Boundary(random: Array(0...15)))
+    let plan = UploadPlan(
+      request, size: file.size, recordID: connections == .automatic ? "0000abcd" : nil, connections: connections,
+      boundary: Boundary(random: Array(0...15)))
     let shared = SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: 1))
     let told = told
     var hooks = DriverHooks()
@@ -118,9 +121,25 @@ struct UploadDriverTests {
     let server = LoopbackServer(TusStub(length: 300))
     let driver = try bench.driver(to: tus(server)) { $0.chunkLength = 100 }
     #expect(isDelivered(try bench.run(driver)))
-    #expect(server.finish().count == 5 && bench.connectionCount == 1)
-    // What the kernel has counted on it.
-    #expect(driver.machine.answer?.link?.segments ?? 0 >= 5)
+    #expect(server.finish().count == 5 && bench.connectionCount == 1 && driver.machine.answer?.link == nil)
+  }
+
+  /// Packets that are lost decide whether an upload is left for parts.
+  @Test func theCountsOfTheConnectionAreKnownWhereTheyMatter() throws {
+    let bench = DriverBench(length: 300)
+    let stub = TusStub(length: 300)
+    let server = LoopbackServer {
+      guard $0.line.hasPrefix("OPTIONS ") else { return stub.answer($0) }
+      return .answer(TusScript.offerText("creation,concatenation,termination"))
+    }
+    let driver = try bench.driver(to: tus(server), .automatic) { $0.chunkLength = 100 }
+    var segments: Int64 = 0
+    bench.onSave { (change) throws(UploadError) in
+      if change == .lastByteNext { segments = driver.machine.answer?.link?.segments ?? 0 }
+    }
+    #expect(isDelivered(try bench.run(driver)))
+    _ = server.finish()
+    #expect(segments >= 4)
   }
 
   @Test(arguments: [true, false])
