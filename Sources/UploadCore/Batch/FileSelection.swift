@@ -72,6 +72,8 @@ package enum GlobError: Error, Equatable {
   case slash
   /// A `[` without its `]`.
   case unclosedSet
+  /// Quotes around it, or a comma before a star: nothing would match, without a word.
+  case quoted, list
 }
 
 /// A pattern for the names of files: `*` for any characters, `?` for one, `[a-z]` for one of a set, `[!a-z]` for one that is not in
@@ -101,6 +103,8 @@ package struct Glob: Equatable, Sendable {
     guard !pattern.isEmpty else { throw .empty }
     guard pattern.count <= Limits.patternLength else { throw .tooLong(limit: Limits.patternLength) }
     guard !pattern.contains(ASCII.slash) else { throw .slash }
+    if pattern.count > 1, pattern.first == ASCII.quote, pattern.last == ASCII.quote { throw .quoted }
+    guard !Glob.isList(pattern) else { throw .list }
     var at = 0
     while at < pattern.count {
       let (character, length) = Glob.character(in: pattern, at: at)
@@ -112,6 +116,12 @@ package struct Glob: Equatable, Sendable {
       default: elements.append(.character(Glob.lowercased(character)))
       }
     }
+  }
+
+  /// Whether a comma, perhaps with spaces, is before a star.
+  private static func isList(_ pattern: [UInt8]) -> Bool {
+    let dense = pattern.filter { $0 != ASCII.space }
+    return zip(dense, dense.dropFirst()).contains { $0 == ASCII.comma && $1 == UInt8(ascii: "*") }
   }
 
   /// Whether the whole name matches. It takes time in proportion to the product of both lengths at most: only the last star is tried

@@ -139,6 +139,8 @@ extension GivenOption {
       case .tooLong(let limit): throw UsageError(label + ": the pattern is longer than " + String(limit) + " bytes.")
       case .slash: throw UsageError(label + ": a pattern matches file names and cannot contain \"/\".")
       case .unclosedSet: throw invalid("a pattern: it has a \"[\" without a \"]\"")
+      case .quoted: throw invalid("a pattern: the quotes would have to be in the file's name")
+      case .list: throw invalid("a pattern: give " + label + " once for each of them")
       }
     }
   }

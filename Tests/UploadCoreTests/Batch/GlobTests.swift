@@ -44,9 +44,10 @@ struct GlobTests {
   @Test func aMalformedPatternIsRefused() {
     #expect(failure([]) == .empty)
     #expect(failure(bytes("a/b")) == .slash)
-    for text in ["[", "[a", "[]", "[!]", "[!", "[a-", "a[b-]"] where text != "a[b-]" {
-      #expect(failure(bytes(text)) == .unclosedSet)
-    }
+    for text in ["[", "[a", "[]", "[!]", "[!", "[a-"] { #expect(failure(bytes(text)) == .unclosedSet) }
+    #expect(failure(bytes("\"*.wav\"")) == .quoted)
+    for text in ["*.wav,*.mp4", "*.wav, *.mp4"] { #expect(failure(bytes(text)) == .list) }
+    for text in ["\"", "\"*", "*\"", "*, live.wav", "*,"] { #expect(failure(bytes(text)) == nil) }
     #expect(failure(bytes(filler(Limits.patternLength))) == nil)
     #expect(failure(bytes(filler(Limits.patternLength + 1))) == .tooLong(limit: Limits.patternLength))
   }
