@@ -5,14 +5,14 @@ package enum UploadConfirmation: Equatable {
   /// GigHive has the recording but has not processed it yet. Contains its number, if known.
   case pending(assetID: Int64?)
 
-  /// A response of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it already has.
+  /// A response of GigHive's `uploads.php`: 201 with checksum and size, or 409 with the checksum of what has arrived, if it already has that.
   /// - Throws: also if another program answers at this address: a success without GigHive's members.
   package static func ofGigHive(_ answer: Answer, sent: SentFile) throws(UploadError) -> UploadConfirmation {
     let json = try? JSONReader.read(answer.content)
-    if answer.status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 == ASCII.lowercased(stored) {
+    if answer.status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 != nil {
       var receipt = Receipt()
+      try compare(checksum: stored, size: nil, with: sent, &receipt)
       receipt.assetID = json?["existing_asset_id"]?.integer
-      receipt.isChecksumVerified = true
       receipt.wasAlreadyThere = true
       return .receipt(receipt)
     }

@@ -72,11 +72,12 @@ struct UploadConfirmationTests {
     #expect(receipt.assetID == 4 && receipt.isChecksumVerified && receipt.wasAlreadyThere && receipt.deleteToken == nil)
   }
 
-  @Test func anyOtherDuplicateIsARefusal() {
+  /// It is of what has arrived.
+  @Test func aDuplicateWithAnotherChecksumIsNotWhatWasSent() {
     let text =
       #"{"error":"Duplicate Upload","message":"There already","existing_asset_id":4,"checksum_sha256":"\#(other)"}"#
+    #expect(throws: UploadError.checksumDiffers(sent: ours, stored: other)) { try gigHive(409, text) }
     let refusal = UploadError.refused(status: 409, message: "There already")
-    #expect(throws: refusal) { try gigHive(409, text) }
     #expect(throws: refusal) { try gigHive(409, #"{"message":"There already"}"#) }
     // The file was not read to its end, so its checksum is not known.
     let unknown = SentFile(size: 43147, sha256: nil)
