@@ -33,6 +33,12 @@ final class WebDAVTask: UploadTask {
     case stored(Receipt, SentFile)
   }
 
+  private enum Sender: Sendable {
+    case thisProcess
+    /// Perhaps the file was another one then.
+    case earlierProcess
+  }
+
   private let request: UploadRequest
   private let size: Int64
   private let provesServer: Bool
@@ -46,8 +52,8 @@ final class WebDAVTask: UploadTask {
   private var leftover: TargetURI?
   /// Whether a MOVE may have been carried out.
   private var mayBeMoved: Bool
-  /// Whether an earlier PUT of this process may still be carried out.
-  private var mayArriveLate = false
+  /// Whose earlier PUT may still be carried out.
+  private var late: Sender?
   private var hasMadeDirectory = false
   /// Whether the server has said to this process that it has all of it.
   private var hasTaken = false
@@ -72,6 +78,7 @@ final class WebDAVTask: UploadTask {
     }
     let isWhole = plan.previous.location == temporary && plan.previous.isUploaded
     mayBeMoved = isWhole
+    late = [plan.superseded, plan.previous.location].contains(temporary) ? .earlierProcess : nil
     super.init()
     // Of another file on the disk, nothing is known.
     if isWhole, plan.previous.doubt == nil { state = .asking(refused: nil) }
@@ -196,12 +203,14 @@ final class WebDAVTask: UploadTask {
       }
       hasMadeDirectory = true
       state = .makingDirectory(maker)
-    // A request that seemed to be lost was carried out late.
-    case 412 where mayArriveLate:
-      mayArriveLate = false
-      state = .asking(refused: nil)
-    // Nobody else has a reason to choose this name.
-    case 412: throw .objectExists
+    case 412:
+      // Nobody else has a reason to choose this name.
+      guard let sender = late.take() else { throw .objectExists }
+      // A request that seemed to be lost was carried out late.
+      switch sender {
+      case .thisProcess: state = .asking(refused: nil)
+      case .earlierProcess: (leftover, state) = (temporary, .removing(before: nil))
+      }
     default:
       if answer.sent != .none { leftover = temporary }
       throw answer.davRefusal
@@ -343,7 +352,7 @@ final class WebDAVTask: UploadTask {
     // A question has shown it, and nothing of the recording is on its way.
     case .putting where interruption.error == .uploadLost: break
     case .putting:
-      if interruption.sent != .none { (leftover, mayArriveLate) = (temporary, true) }
+      if interruption.sent != .none { (leftover, late) = (temporary, late ?? .thisProcess) }
       if interruption.sent == .whole, interruption.error.traits.leavesOutcomeOpen {
         state = .asking(refused: nil)
       } else if leftover != nil {
