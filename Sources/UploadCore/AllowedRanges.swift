@@ -35,7 +35,7 @@ package struct AllowedRanges {
   /// The length of a test upload, in bytes.
   package static let testLength: ClosedRange<Int64> = 1...Limits.testLength
   /// The length of a caller's context, in bytes of UTF-8.
-  package static let contextLength: ClosedRange<Int64> = 0...Limits.contextLength
+  static let contextLength: ClosedRange<Int64> = 0...Limits.contextLength
   /// Numbers of concurrent uploads.
   package static let jobs: ClosedRange<Int64> = 1...Limits.jobCount
 }

@@ -13,25 +13,25 @@ package enum Limits {
   // MARK: Requests
 
   /// The longest name of a region, in bytes.
-  package static let regionLength = 64
+  static let regionLength = 64
   /// The largest object of an S3 server, in bytes.
   package static let s3ObjectLength = Int64(partCount) * longestPartLength
   /// The length of a part, in bytes, if that makes no more parts than ``partCount``. An S3 server wants at least 5 MiB.
   package static let partLength: Int64 = 8 << 20
   /// The highest number of a part on an S3 server.
-  package static let s3PartNumber = 10_000
+  static let s3PartNumber = 10_000
   /// After so many parts of a recording that grows, they are twice as long on a tus server, where each is an upload: all of them hold 86 GB,
   /// and their URLs fit into a header field of 7 KiB.
   package static let growingUploadsStep = 10
   /// How often they become longer.
-  package static let growingPartsSteps = partCount / growingPartsStep
+  static let growingPartsSteps = partCount / growingPartsStep
   /// How often the request that ends an upload in parts is repeated.
-  package static let abortRetries = 2
+  static let abortRetries = 2
   /// How often a recording that grows is looked at, in milliseconds.
   package static let growthMilliseconds: Int64 = 500
   /// The longest name of a part (ETag) that is kept, in bytes, and the longest of an upload in parts.
   package static let partTagLength = 60
-  package static let partsIDLength = 1024
+  static let partsIDLength = 1024
   /// The longest URL, in bytes (RFC 9110, 4.1 requires at least 8000).
   package static let uriLength = 8000
 
@@ -55,11 +55,11 @@ package enum Limits {
   /// 100 MB.
   package static let chunkMaximumLength: Int64 = 90 << 20
   /// Lengths of PATCH requests are multiples of this, in bytes: object stores behind tus servers require it of all but the last.
-  package static let chunkMultiple: Int64 = 256 << 10
+  static let chunkMultiple: Int64 = 256 << 10
   /// If the server acknowledged this much of an interrupted PATCH and kept nothing, the PATCH was spooled; in bytes.
   package static let chunkSpoolEvidence: Int64 = 256 << 10
   /// The content sent with the creation of an upload, in bytes. It is short, because it is lost if the response is.
-  package static let creationUploadLength: Int64 = 1 << 20
+  static let creationUploadLength: Int64 = 1 << 20
 
   // MARK: State
 
@@ -80,7 +80,7 @@ package enum Limits {
   package static let jobCount: Int64 = 16
   /// Connections for one recording, and how many of them there are at most if nobody says how many.
   package static let connectionCount: Int64 = 16
-  package static let automaticConnectionCount = 4
+  static let automaticConnectionCount = 4
   /// The ring of each further connection, and one read and write, in bytes; and what it needs in all, with TLS.
   package static let connectionRunLength = 128 << 10
   package static let connectionMemory: Int64 = 3 << 19
@@ -96,24 +96,24 @@ package enum Limits {
   package static let redirectCount = 5
   /// The longest first retry delay, in milliseconds. It grows fourfold with each retry, so that the usual five outlast a minute: a server
   /// that restarts.
-  package static let retryBaseMilliseconds: Int64 = 1000
-  package static let retryGrowthBits: Int64 = 2
-  package static let retryGrowthCount: Int64 = 16
+  static let retryBaseMilliseconds: Int64 = 1000
+  static let retryGrowthBits: Int64 = 2
+  static let retryGrowthCount: Int64 = 16
   /// The longest Retry-After that is respected, in milliseconds (an hour).
   package static let retryAfterMilliseconds: Int64 = 3_600_000
   /// Requests with more content than this are full sends, in bytes.
-  package static let fullSendLength: Int64 = 1 << 20
+  static let fullSendLength: Int64 = 1 << 20
   /// Full sends without a result within this time, in seconds (a day), and the most of them.
-  package static let fullSendSeconds: Int64 = 86_400
-  package static let fullSendCount = 3
+  static let fullSendSeconds: Int64 = 86_400
+  static let fullSendCount = 3
   /// How long after the first and the second one the next one may begin, in seconds: a server that restarts must not use up all.
-  package static let fullSendPauseSeconds: [Int64] = [10, 60]
+  static let fullSendPauseSeconds: [Int64] = [10, 60]
   /// One more may be sent before the day is over, at most this often, in seconds (6 hours).
-  package static let fullSendExtraSeconds: Int64 = 21_600
+  static let fullSendExtraSeconds: Int64 = 21_600
   /// How long finalize is repeated after GigHive has said that the upload's file is gone, in milliseconds. Another call may still be making
   /// the recording; longer if there was one without a response.
-  package static let lostUploadMilliseconds: Int64 = 60_000
-  package static let lostUploadLongMilliseconds: Int64 = 600_000
+  static let lostUploadMilliseconds: Int64 = 60_000
+  static let lostUploadLongMilliseconds: Int64 = 600_000
   /// The latest time in a record that is believed, in seconds since 1970 (the end of the year 9999).
   package static let unixSeconds: Int64 = 253_402_300_799
 
@@ -121,7 +121,7 @@ package enum Limits {
 
   /// How long a name is looked up by multicast DNS, and the time between the first two queries (RFC 6762, 5.2), in milliseconds.
   package static let multicastDNSMilliseconds: Int64 = 5000
-  package static let multicastDNSIntervalMilliseconds: Int64 = 1000
+  static let multicastDNSIntervalMilliseconds: Int64 = 1000
   /// The highest rate limit, in bytes per second (1 TB/s).
   package static let rate: Int64 = 1_000_000_000_000
   /// The release date of this version, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
@@ -140,7 +140,7 @@ package enum Limits {
   /// The largest file for other endpoints (1 PB), in bytes: sums of lengths stay far from `Int64.max`.
   package static let fileSize: Int64 = 1_000_000_000_000_000
   /// A component of a path on most file systems, in bytes.
-  package static let componentLength = 255
+  static let componentLength = 255
   /// A path, in bytes (PATH_MAX of Linux).
   package static let pathLength = 4096
   /// A configuration file, in bytes and in lines, and one of its lines, which can hold the longest URL or a form's text.
@@ -172,7 +172,7 @@ package enum Limits {
 
   /// How long after a removal that failed for now it is tried again, and how long a server that did not answer is not asked, in
   /// milliseconds.
-  package static func removalDelayMilliseconds(afterFailures failures: Int) -> Int64 {
+  static func removalDelayMilliseconds(afterFailures failures: Int) -> Int64 {
     switch failures {
     case ...1: 15_000
     case 2: 60_000
@@ -194,27 +194,27 @@ package enum Limits {
   package static let questionPauseMilliseconds: Int64 = 1000
   /// How long a link is measured, and how long TCP may take to find its rate before what it sends again counts, in milliseconds.
   package static let linkMilliseconds: Int64 = 10_000
-  package static let linkSettlingMilliseconds: Int64 = 2_000
+  static let linkSettlingMilliseconds: Int64 = 2_000
 
   // MARK: Watching
 
   /// Recordings set aside that `status` lists; the others are counted.
-  package static let setAsideShown = 16
+  static let setAsideShown = 16
   /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher runs for years.
   package static let watchNamesLength = 64 << 10
   /// Entries that a scan examines before the loop does something else.
   package static let watchScanStep = 64
   /// When a recording that was set aside is tried again at the latest after a start of the watcher, if the cause may pass; and when one is
   /// that the server itself has refused. In milliseconds.
-  package static let watchReattemptAtStartMilliseconds: Int64 = 3_600_000
-  package static let watchRareReattemptMilliseconds: [Int64] = [7, 30, 90].map { $0 * 24 * 3_600_000 }
+  static let watchReattemptAtStartMilliseconds: Int64 = 3_600_000
+  static let watchRareReattemptMilliseconds: [Int64] = [7, 30, 90].map { $0 * 24 * 3_600_000 }
   /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
   /// Files that `--existing skip` can remember, with 8 bytes for each.
   package static let existingFileCount = 1_000_000
   /// How long the program of `--on-event` may take, how long it then has after SIGTERM, and both at the end of the watcher, in milliseconds.
   package static let hookMilliseconds: Int64 = 60_000
-  package static let hookGraceMilliseconds: Int64 = 5000
+  static let hookGraceMilliseconds: Int64 = 5000
   package static let hookEndMilliseconds: Int64 = 1000
   package static let hookEndGraceMilliseconds: Int64 = 1000
 }

@@ -4,15 +4,15 @@ package enum ASCII {
   package static let lineFeed = UInt8(ascii: "\n")
   package static let carriageReturn = UInt8(ascii: "\r")
   package static let space = UInt8(ascii: " ")
-  package static let quote = UInt8(ascii: "\"")
+  static let quote = UInt8(ascii: "\"")
   package static let percent = UInt8(ascii: "%")
-  package static let comma = UInt8(ascii: ",")
+  static let comma = UInt8(ascii: ",")
   package static let hyphen = UInt8(ascii: "-")
   package static let colon = UInt8(ascii: ":")
-  package static let semicolon = UInt8(ascii: ";")
+  static let semicolon = UInt8(ascii: ";")
   package static let slash = UInt8(ascii: "/")
   package static let questionMark = UInt8(ascii: "?")
-  package static let numberSign = UInt8(ascii: "#")
+  static let numberSign = UInt8(ascii: "#")
   package static let delete: UInt8 = 0x7F
 
   package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }

@@ -40,7 +40,7 @@ public enum Credentials: Sendable {
   }
 
   /// The header fields with secrets.
-  package var ownHeaders: [CustomField] {
+  var ownHeaders: [CustomField] {
     if case .headers(let headers, let other) = self { headers + other.ownHeaders } else { [] }
   }
 

@@ -13,7 +13,7 @@ package enum TusChecks {
     /// Others than the one that is to be sent.
     case avoided
 
-    package var isRequired: Bool {
+    var isRequired: Bool {
       switch self {
       case .tusServer, .chosen, .guests: true
       case .preferred, .avoided: false

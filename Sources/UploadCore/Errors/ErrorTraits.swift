@@ -5,15 +5,15 @@ package struct ErrorTraits: Equatable, Sendable {
   package var concern: FailureConcern
   /// If it concerns the recording: when a watcher tries it again.
   package var reattempt: Reattempt
-  package var passing: Passing
+  var passing: Passing
   /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool
   /// Whether a request that was sent completely may have been carried out.
   package var leavesOutcomeOpen: Bool
-  package var contact: Contact
+  var contact: Contact
 
   /// Whether a cause goes away without a person doing anything. docs/networks.md has the table.
-  package enum Passing: Equatable, Sendable {
+  enum Passing: Equatable, Sendable {
     case no
     /// It looks permanent, and often is not: only a patient upload waits for it.
     case often
@@ -23,7 +23,7 @@ package struct ErrorTraits: Equatable, Sendable {
   }
 
   /// How far the request got.
-  package enum Contact: Equatable, Sendable {
+  enum Contact: Equatable, Sendable {
     /// Something responded, or it never came to a connection because of this machine.
     case some
     /// There was a connection, and no complete response.
@@ -318,12 +318,12 @@ package enum ExitCode {
   package static let internalError: Int32 = 1
   package static let usage: Int32 = 2
   package static let inputFile: Int32 = 3
-  package static let noConnection: Int32 = 4
+  static let noConnection: Int32 = 4
   package static let tls: Int32 = 5
   package static let credentialsRefused: Int32 = 6
   package static let refused: Int32 = 7
   package static let tooLarge: Int32 = 8
-  package static let serverFailure: Int32 = 9
+  static let serverFailure: Int32 = 9
   package static let integrity: Int32 = 10
   package static let conflict: Int32 = 11
   package static let memoryCeiling: Int32 = 12

@@ -18,7 +18,7 @@ package struct FileSighting: Equatable, Sendable {
   }
 
   /// Whether it is the same file on the disk, and only its status has changed: its permissions, owner, names or attributes.
-  package func hasOnlyOtherStatus(than before: FileSighting) -> Bool {
+  func hasOnlyOtherStatus(than before: FileSighting) -> Bool {
     before.identity.hasStableInode && changed != before.changed && isStill(before)
   }
 

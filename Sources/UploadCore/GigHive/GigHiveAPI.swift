@@ -1,5 +1,5 @@
 /// GigHive's paths below a server's base address, and the JSON for them.
-package enum GigHiveAPI {
+enum GigHiveAPI {
   /// Accepts a recording as multipart/form-data.
   package static let uploads = "api/uploads.php?ui=json"
   /// Creates tus uploads.
@@ -45,7 +45,7 @@ package enum GigHiveAPI {
 
   /// The content of a finalize request.
   /// - Parameter uploadID: the last segment of the tus upload's URL.
-  package static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {
+  static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {
     var json = JSONWriter()
     json.add("upload_id", uploadID)
     for (index, field) in fields.enumerated() where !fields[(index + 1)...].contains(where: { $0.name == field.name }) {
@@ -59,7 +59,7 @@ package enum GigHiveAPI {
     return Array(json.finished().utf8)
   }
 
-  package static func deleteContent(assetID: Int64, deleteToken: String) -> [UInt8] {
+  static func deleteContent(assetID: Int64, deleteToken: String) -> [UInt8] {
     var json = JSONWriter()
     json.add("asset_id", assetID)
     json.add("delete_token", deleteToken)

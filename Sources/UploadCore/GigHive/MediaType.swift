@@ -12,7 +12,7 @@ package enum MediaType {
   }
 
   /// Whether GigHive takes the file, by the extension of its name.
-  package static func isRecording(fileName: [UInt8]) -> Bool {
+  static func isRecording(fileName: [UInt8]) -> Bool {
     of(fileName: String(decoding: fileName, as: UTF8.self)) != unknown
   }
 

@@ -98,5 +98,5 @@ extension CustomField {
 
 extension Limits {
   /// The caller's header fields with their names, in bytes, and as much again for those with secrets: half a head.
-  package static let ownFieldsLength = 4 << 10
+  static let ownFieldsLength = 4 << 10
 }

@@ -64,7 +64,7 @@ package struct Exchange: Sendable {
   }
 
   /// Whether not even the head of an interim response has arrived completely.
-  package var awaitsFirstHead: Bool { response == nil && interimLength == 0 }
+  var awaitsFirstHead: Bool { response == nil && interimLength == 0 }
 
   /// Whether any part of a response has arrived, including interim responses.
   package var hasResponseStarted: Bool { !headBuffer.isEmpty || interimLength > 0 || response != nil }
@@ -73,7 +73,7 @@ package struct Exchange: Sendable {
   package var awaitsHead: Bool { receiving == .head && headBuffer.isEmpty }
 
   /// Whether the server said that the connection ends after this response.
-  package var endsConnection: Bool { receiving == .complete && connectionEnds }
+  var endsConnection: Bool { receiving == .complete && connectionEnds }
 
   /// Whether the server said that it keeps the connection open.
   package var promisesReuse: Bool {

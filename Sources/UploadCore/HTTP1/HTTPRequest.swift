@@ -36,7 +36,7 @@ package struct HTTPRequest: Equatable, Sendable {
 
   /// Whether a redirect of it may be followed there. What is deleted keeps its name: anything else is somebody else's, such as the collection that
   /// an object is in.
-  package func mayMove(to other: TargetURI) -> Bool {
+  func mayMove(to other: TargetURI) -> Bool {
     let deletes = method == "DELETE" || fields.first("X-HTTP-Method-Override") == "DELETE"
     return !deletes || other.lastPathSegment == target.lastPathSegment
   }

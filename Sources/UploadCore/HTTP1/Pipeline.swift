@@ -11,7 +11,7 @@ package struct Pipeline: Sendable {
   /// The start of the current one, in bytes written to the connection.
   package private(set) var start: Int64 = 0
   /// Whether a request was answered while another one was pipelined after it.
-  package private(set) var hasAnsweredEarlier = false
+  private(set) var hasAnsweredEarlier = false
   /// Whether that response ended the connection, so that the server ignores what follows (RFC 9112, 9.6).
   package private(set) var hasEnded = false
 

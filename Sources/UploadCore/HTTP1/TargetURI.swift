@@ -74,7 +74,7 @@ public struct TargetURI: Equatable, Sendable {
 
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
-  package var withoutQuery: TargetURI {
+  var withoutQuery: TargetURI {
     let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
     return TargetURI(
       scheme: scheme, host: host, zone: zone, port: port, requestTarget: String(decoding: Array(path), as: UTF8.self))

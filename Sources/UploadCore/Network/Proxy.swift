@@ -78,7 +78,7 @@ public struct ProxySettings: Equatable, Sendable {
 /// Hosts that are reached without a proxy, in the syntax of curl's `NO_PROXY`: names, which include all names below them,
 /// addresses, address blocks (`192.168.0.0/16`, `fd00::/8`), or `*` for all. Commas, spaces and tabs separate them. Unlike in
 /// curl, an element can end in a port.
-package struct ProxyExceptions: Equatable, Sendable {
+struct ProxyExceptions: Equatable, Sendable {
   private let elements: [[UInt8]]
 
   package init(_ text: String) {

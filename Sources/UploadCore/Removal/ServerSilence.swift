@@ -3,7 +3,7 @@
 package struct ServerSilence: Sendable {
   private var failures = 0
   /// When to ask again; nil if it answers.
-  package private(set) var endsAt: Int64?
+  private(set) var endsAt: Int64?
 
   package init() {}
 
@@ -17,7 +17,7 @@ package struct ServerSilence: Sendable {
   }
 
   /// Allows only one question until it is answered, or until the next delay has passed.
-  package mutating func beginQuestion(_ now: Int64) { if endsAt != nil { note(now) } }
+  mutating func beginQuestion(_ now: Int64) { if endsAt != nil { note(now) } }
 
   package mutating func noteAnswer() { self = ServerSilence() }
 }

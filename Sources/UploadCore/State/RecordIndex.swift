@@ -258,7 +258,7 @@ package struct IndexKey: Equatable, Sendable {
   }
 
   /// The unfinished upload of the file at this path, whatever its destination.
-  package static func anyPath(_ path: LocalPath) -> IndexKey { IndexKey(.anyPath, [path.bytes]) }
+  static func anyPath(_ path: LocalPath) -> IndexKey { IndexKey(.anyPath, [path.bytes]) }
 
   /// The same by the file on disk, whatever its name.
   static func anyFile(_ record: UploadRecord) -> IndexKey {

@@ -48,7 +48,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var offset: Int64 { remote?.offset ?? 0 }
 
   /// Whether the server had every byte.
-  package var isUploaded: Bool { remote?.isWhole ?? false }
+  var isUploaded: Bool { remote?.isWhole ?? false }
 
   /// Whether the server may have every byte over tus.
   package var mayBeWhole: Bool { isUploaded || lastByteMayBeSent }

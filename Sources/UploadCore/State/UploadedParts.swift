@@ -10,7 +10,7 @@ package struct UploadedParts: Equatable, Sendable {
   /// by now is sent again.
   package private(set) var digests: [String]?
   /// Whether they are sent while the recording grows.
-  package let areGrowing: Bool
+  let areGrowing: Bool
   /// After how many parts of a recording that grows they are twice as long.
   package let step: Int
   /// The numbers of the parts of which the server may have only the beginning.
@@ -89,13 +89,13 @@ package struct UploadedParts: Equatable, Sendable {
   }
 
   /// That of no part: nothing shows what the server has of it.
-  package static let unprovedSHA256 = String(repeating: "0", count: 64)
+  static let unprovedSHA256 = String(repeating: "0", count: 64)
 
   /// More than any recording has, in bytes.
   package static let unknownSize = Int64.max / 2
 
   /// Whether each is an upload of its own on a tus server.
-  package var areUploads: Bool { areGrowing && step == Limits.growingUploadsStep }
+  var areUploads: Bool { areGrowing && step == Limits.growingUploadsStep }
 
   /// The URLs of those that are uploads; none of others.
   package func uploads(createdAt endpoint: TargetURI) -> [TargetURI] {
@@ -130,7 +130,7 @@ package struct UploadedParts: Equatable, Sendable {
 
   /// How large the recording is when the part with this number can be sent, in bytes; nil for a part that is sent when it has ended.
   /// - Parameter lag: ``LiveSending/lag``.
-  package func grownSize(for number: Int?, lag: Int64) -> Int64 {
+  func grownSize(for number: Int?, lag: Int64) -> Int64 {
     guard let number else { return .max }
     let (offset, length) = range(of: number, in: UploadedParts.unknownSize)
     return offset + length + lag

@@ -22,7 +22,7 @@ package enum Timestamp {
 
   /// For people: "2026-11-23 19:28 UTC"
   /// - Parameter seconds: since 1970.
-  package static func minuteText(seconds: Int64) -> String {
+  static func minuteText(seconds: Int64) -> String {
     let text = text(seconds: seconds)
     return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
   }

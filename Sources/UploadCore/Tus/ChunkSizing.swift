@@ -101,13 +101,13 @@ package struct ChunkSizing: Equatable, Sendable {
   }
 
   /// A pipelined request was answered, so pipelining works.
-  package mutating func pipeliningSucceeded() { pipeliningFailures = 0 }
+  mutating func pipeliningSucceeded() { pipeliningFailures = 0 }
 
   /// The connection ended with two requests in flight. An intermediary may not support it.
-  package mutating func pipeliningFailed() { pipeliningFailures += 1 }
+  mutating func pipeliningFailed() { pipeliningFailures += 1 }
 
   /// From now on, requests wait for earlier responses.
-  package mutating func forbidPipelining() { pipeliningFailures = Limits.pipeliningFailureCount }
+  mutating func forbidPipelining() { pipeliningFailures = Limits.pipeliningFailureCount }
 
   /// The server called a request too large (413).
   /// - Returns: false if a shorter one would not help.

@@ -2,7 +2,7 @@
 package enum TusFields {
   package static let version = "1.0.0"
   /// In every request but OPTIONS.
-  package static let resumable = Field("Tus-Resumable", version)
+  static let resumable = Field("Tus-Resumable", version)
   package static let contentType = Field("Content-Type", "application/offset+octet-stream")
   /// With the creation of an upload that is joined with others later (the concatenation extension).
   static let partial = Field("Upload-Concat", "partial")
@@ -31,7 +31,7 @@ package enum TusFields {
 
 extension [Field] {
   /// Whether the response is from a tus server: nothing else sends Tus-Resumable.
-  package var haveTusProof: Bool { first(TusFields.resumable.name) != nil }
+  var haveTusProof: Bool { first(TusFields.resumable.name) != nil }
 
   /// The versions that a tus server names in a 412, separated by commas: its own is in every response. Empty if it names none.
   var offeredTusVersions: String { first("Tus-Version") ?? first(TusFields.resumable.name) ?? "" }
@@ -49,11 +49,11 @@ extension [Field] {
 package struct TusCapabilities: Equatable, Sendable {
   package enum ChecksumAlgorithm: String, Equatable, Sendable { case sha256, sha1 }
 
-  package var createsWithUpload = false
+  var createsWithUpload = false
   package var defersLength = false
   package var terminates = false
   /// Whether it joins uploads.
-  package var concatenates = false
+  var concatenates = false
   /// Tus-Max-Size, in bytes.
   package var maximumSize: Int64?
   /// The best common algorithm, if the server can check each PATCH.

@@ -392,11 +392,11 @@ package struct TusUpload: Sendable {
   package var isMoving: Bool { if case .probing(.locatingNew, _, _) = state { true } else { detours.moved != nil } }
 
   /// Asks for the server's offset again.
-  package mutating func locate() {
+  mutating func locate() {
     if let location { dropPatches(to: .locating(location)) }
   }
 
-  package mutating func forbidPipelining() { sizing.forbidPipelining() }
+  mutating func forbidPipelining() { sizing.forbidPipelining() }
 
   /// Starts over with a new upload, as after ``State/gone(_:replacement:)``, or with the replacement if there is one.
   package mutating func restart() {

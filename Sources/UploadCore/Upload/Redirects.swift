@@ -80,5 +80,5 @@ extension Limits {
   /// Redirects followed for all requests of one attempt without progress.
   static let redirectCountInAll = 50
   /// Redirects that are remembered: far more than are followed without progress, because those that are forgotten count again.
-  package static let redirectMemoryCount = 1000
+  static let redirectMemoryCount = 1000
 }

@@ -778,7 +778,7 @@ package enum PartsFate: Equatable, Sendable {
 }
 
 /// Whether the server may have the whole recording, although no response says so. Each is worse than the one before.
-package enum StoredDoubt: Comparable, Sendable {
+enum StoredDoubt: Comparable, Sendable {
   /// It does not have the last byte, or says what it has.
   case none
   /// The last byte may be on its way: the record says so.
@@ -814,7 +814,7 @@ package struct UploadEnd: Equatable, Sendable {
   /// What of the file was sent over tus; nil if that is not known.
   package internal(set) var sent: SentPart?
   /// nil if what was sent is known to be what the file has. Otherwise, whether the server may have all of it.
-  package internal(set) var contentDoubt: StoredDoubt?
+  internal(set) var contentDoubt: StoredDoubt?
 
   /// An upload that ended before its machine began.
   /// - Parameter offset: the record's.

@@ -59,7 +59,7 @@ package struct UploadPlan: Sendable {
   }
 
   /// Whether it is sent in parts that the server joins.
-  package var sendsParts: Bool {
+  var sendsParts: Bool {
     guard request.joinsParts else { return false }
     if isGrowing || previous.parts?.areGrowing ?? false || isForPublicLink { return true }
     return size >= Limits.partsFrom

@@ -309,7 +309,7 @@ public enum UploadProtocol: Equatable, Sendable {
 
 extension Limits {
   /// The most of the caller's metadata, and with it of GigHive's form, in Upload-Metadata; in bytes before Base64.
-  package static let metadataLength = 4 << 10
+  static let metadataLength = 4 << 10
   /// A form without a record on the disk before its last byte, in bytes of its file: at 1 MB/s, a power cut forgets it for some seconds.
   package static let smallFormLength: Int64 = 8 << 20
 }

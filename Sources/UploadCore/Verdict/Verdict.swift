@@ -61,7 +61,7 @@ extension Verdict {
 
   /// Whether a tus server says with its 400 to a PATCH that it did not get the whole request. tusd's content starts with its code
   /// for that: after a lost connection, the next request for the upload interrupts the one before.
-  package static func isInterruption(_ answer: Answer) -> Bool {
+  static func isInterruption(_ answer: Answer) -> Bool {
     answer.fields.haveTusProof
       && ["ERR_UPLOAD_INTERRUPTED", "ERR_UNEXPECTED_EOF"].contains { answer.content.starts(with: $0.utf8) }
   }

@@ -106,6 +106,6 @@ struct DestinationHealth: Sendable {
 
 extension Limits {
   /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
-  package static let watchRetryMaximumMilliseconds: Int64 = 600_000
-  package static let watchProbeMilliseconds: Int64 = 3_600_000
+  static let watchRetryMaximumMilliseconds: Int64 = 600_000
+  static let watchProbeMilliseconds: Int64 = 3_600_000
 }

@@ -7,7 +7,7 @@ package struct ExistingFiles: Equatable, Sendable {
   /// "gighist1"
   private static let magic: UInt64 = 0x3174_7369_6867_6967
   /// The numbers that are read at a time.
-  package static let windowLength = 64
+  static let windowLength = 64
 
   package let count: Int
   /// How many directories could not be read.

@@ -200,8 +200,8 @@ extension SetAsideMemory {
 extension Limits {
   /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are neither counted nor tried
   /// again until the next start.
-  package static let watchSetAsideMessages = 256
-  package static let watchSetAsideCount = 2048
+  static let watchSetAsideMessages = 256
+  static let watchSetAsideCount = 2048
   /// Recordings whose delivered size a watcher remembers.
   static let watchedGrowthCount = 1024
 }

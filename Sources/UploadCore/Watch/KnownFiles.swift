@@ -67,7 +67,7 @@ package struct WatchedFile: Equatable, Sendable {
     /// In milliseconds from now.
     package let remaining: Int64
     /// From when on a sign that the server works again allows it nevertheless, in milliseconds from now; 0 for now.
-    package let untilExtra: Int64
+    let untilExtra: Int64
     /// The error of the last attempt.
     package let message: String?
 
@@ -124,5 +124,5 @@ extension Array {
 
 extension Limits {
   /// Keys of files that need no action, so that a scan does not look for their records, and a failure is reported once: 1 MiB at most.
-  package static let watchedKnownCount = 128 << 10
+  static let watchedKnownCount = 128 << 10
 }

@@ -82,5 +82,5 @@ private struct PostponedRemoval: Sendable {
 
 extension Limits {
   /// Recordings whose removal a watcher tries again. Those for which there is no room wait until half of them are removed.
-  package static let watchedRemovals = 1024
+  static let watchedRemovals = 1024
 }

@@ -90,5 +90,5 @@ package enum DirectoryProblem: Equatable, Sendable {
 
 extension Limits {
   /// Places that could not be scanned and are remembered, in each watched directory, with 24 bytes for each. Of more, one line says that.
-  package static let watchScanFailureCount = 1024
+  static let watchScanFailureCount = 1024
 }

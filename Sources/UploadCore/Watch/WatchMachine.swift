@@ -851,9 +851,9 @@ extension WatchMachine {
 
 extension Limits {
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
-  package static let watchedCandidates = 4096
+  static let watchedCandidates = 4096
   /// Files passed to the worker that it has not started yet: one more than it uploads at a time, so that it never waits.
-  package static let watchedAheadCount = 2
+  static let watchedAheadCount = 2
   /// Attempts with one recording that end in a server failure, while others are delivered, before it is set aside.
   static let watchServerFailureCount = 3
   /// How often the worker may end during one recording before that is set aside.

@@ -13,7 +13,7 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var waitingBytes: Int64 = 0
     /// Those of the waiting ones that cannot be sent yet, as while they are being written; at most ``Limits/setAsideShown``.
     package var unready: [SetAside] = []
-    package var unreadyCount = 0
+    var unreadyCount = 0
     /// Those of the waiting ones that are not sent before a time of their own; at most ``Limits/setAsideShown``.
     package var postponed: [SetAside] = []
     package var postponedCount = 0
@@ -35,7 +35,7 @@ package struct WatchSnapshot: Equatable, Sendable {
     /// Recordings removed or moved after their delivery.
     package var removedCount: Int64 = 0
     /// Recordings that were delivered before, and may have been changed since: no SHA-256 is known.
-    package var uncertainCount: Int64 = 0
+    var uncertainCount: Int64 = 0
 
     static func += (total: inout Totals, other: Totals) {
       total.deliveredCount += other.deliveredCount

@@ -5,7 +5,7 @@ package struct WatchTable: Sendable {
     package let owner: Int
     package fileprivate(set) var path: LocalPath
     /// Whether only the name of `path` in it matters: that of a watched directory, which may be removed and made again.
-    package fileprivate(set) var isOfName = false
+    fileprivate(set) var isOfName = false
     /// The scan that has last seen it.
     fileprivate var scan: Int
   }
@@ -149,5 +149,5 @@ package struct WatchTable: Sendable {
 
 extension Limits {
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
-  package static let watchedDirectoryCount = 2048
+  static let watchedDirectoryCount = 2048
 }

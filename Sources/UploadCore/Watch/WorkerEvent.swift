@@ -8,7 +8,7 @@ package struct WorkerEvent: Equatable, Sendable {
     /// That of the server's answer; nil if there was none.
     package var status: Int64?
     /// How long it must not be tried again, in milliseconds; nil if it may be.
-    package var waitMilliseconds: Int64?
+    var waitMilliseconds: Int64?
     /// When it is tried again if the recording is the cause.
     package var again: Reattempt
 

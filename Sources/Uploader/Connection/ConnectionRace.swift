@@ -108,5 +108,5 @@ extension Limits {
   /// The length of TCP segments where longer ones may not pass, in bytes: they fit into the smallest packets of IPv6, 1280 bytes.
   static let narrowSegmentLength: Int32 = 1220
   /// The head start of an address over the next one (RFC 8305, 8), in milliseconds.
-  package static let connectionAttemptDelayMilliseconds: Int64 = 250
+  static let connectionAttemptDelayMilliseconds: Int64 = 250
 }

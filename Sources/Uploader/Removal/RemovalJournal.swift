@@ -132,7 +132,7 @@ extension StateDirectory {
 extension Limits {
   /// The journal of interrupted removals that wait for their media, in bytes: a dozen of the longest paths. More media than that
   /// are not pulled out in the middle of a removal.
-  package static let removalJournalLength = 64 << 10
+  static let removalJournalLength = 64 << 10
   /// How long the journal always is, in bytes: one block, which its entries overwrite.
-  package static let removalJournalReserve = 4096
+  static let removalJournalReserve = 4096
 }

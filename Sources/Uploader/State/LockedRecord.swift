@@ -43,7 +43,7 @@ package final class LockedRecord {
 
   /// Locks the record of an earlier upload.
   /// - Returns: nil if another process has locked it.
-  package static func reopen(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
+  static func reopen(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
     switch try directory.lockRecord(id) {
     case .locked(let lock, let record): return LockedRecord(record, in: directory, lock: lock)
     case .busy: return nil
@@ -66,7 +66,7 @@ package final class LockedRecord {
   }
 
   /// The same for what is known of an upload. Nothing changes once it is delivered.
-  package func updateUpload(_ change: (inout UnfinishedUpload) -> Void) throws(UploadError) {
+  func updateUpload(_ change: (inout UnfinishedUpload) -> Void) throws(UploadError) {
     try update {
       guard case .unfinished(var upload) = $0.state else { return }
       change(&upload)
@@ -445,5 +445,5 @@ final class CancellationCheck {
 
 extension Limits {
   /// Records read before the cancellation is checked again: on a slow card, less than a second.
-  package static let cancellationCheckRecordCount = 32
+  static let cancellationCheckRecordCount = 32
 }

@@ -102,5 +102,5 @@ extension StateDirectory {
 
 extension Limits {
   /// Spares that are made with one sync.
-  package static let spareCount = 32
+  static let spareCount = 32
 }

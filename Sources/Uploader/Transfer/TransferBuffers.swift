@@ -117,9 +117,9 @@ extension Limits {
   /// uploads.
   static let ringCapacity = 4 << 20
   /// ``runLength`` with a hash thread: one run is sent while the previous one is digested (docs/internals/decisions/0006).
-  package static let hashedRunLength = 256 << 10
+  static let hashedRunLength = 256 << 10
   /// The least file content, in bytes, for which the hash thread is used: several runs.
-  package static let hashThreadFrom: Int64 = 2 << 20
+  static let hashThreadFrom: Int64 = 2 << 20
   /// The least run length of each of several concurrent uploads, in bytes.
   static let runMinimumLength = 64 << 10
 }

@@ -571,5 +571,5 @@ extension Limits {
   /// How often the time is compared with a timetable in a pause, when nothing is sent, in milliseconds.
   static let ratePauseMilliseconds: Int64 = 10_000
   /// How long a request over tus may take when the upload is to end soon, in milliseconds.
-  package static let finishMilliseconds: Int64 = 60_000
+  static let finishMilliseconds: Int64 = 60_000
 }

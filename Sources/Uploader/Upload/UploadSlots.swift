@@ -200,7 +200,7 @@ final class UploadSlot {
 extension Limits {
   /// How long an upload that waits may connect before the next one may, too, in milliseconds: nobody may answer. A
   /// name lookup takes 30 s at most, so three of them may have a stack at a time.
-  package static let connectingTurnMilliseconds: Int64 = 10_000
+  static let connectingTurnMilliseconds: Int64 = 10_000
   /// Origins remembered for closing connections without notice.
-  package static let avoidedOriginCount = 8
+  static let avoidedOriginCount = 8
 }
