@@ -581,6 +581,7 @@ void Watching::judgeLabel(const std::string &content, const std::string &label) 
         noteLabelOf(take);
         for (auto &stage : take.stages) {
             if (stage.content != content) continue;
+            take.isOtherwiseDescribed = take.isOtherwiseDescribed || take.labels.back().text != label;
             // The second name of a recording has no sidecar.
             bool isRight = fileOf(take).isSplit || std::any_of(take.labels.begin(), take.labels.end(), [&](const Label &known) {
                 return known.text == label && known.until >= stage.since;
@@ -595,7 +596,7 @@ void Watching::judge() {
     for (auto &take : takes) {
         const File &file = fileOf(take);
         bool isGone = !world.disk.find(file.path) && file.removedAt > healthySince && !early.count(file.removed);
-        if (isGone && world.disk.find(sidecarOf(take))) world.fail(sidecarOf(take) + " is left behind");
+        if (isGone && !take.isOtherwiseDescribed && world.disk.find(sidecarOf(take))) world.fail(sidecarOf(take) + " is left behind");
     }
     std::map<std::string, int> stored, others;
     for (auto &recording : world.server.recordings) stored[recording.content] += !recording.isCorrupt;

@@ -27,6 +27,8 @@ private:
         size_t file = 0;
         std::vector<Stage> stages;
         std::vector<Label> labels;
+        /// Whether it was sent as described before.
+        bool isOtherwiseDescribed = false;
         /// What it is written to; null unless it is open.
         std::shared_ptr<Inode> open;
         /// How it gets its name: it is written there, renamed or linked into place.
