@@ -35,9 +35,6 @@ def main() -> None:
     if options.again:
         known.forget_survivors()
     equivalent = results.equivalents(Path(__file__).with_name("equivalent.txt").read_text())
-    stale = equivalent.keys() - {mutant.key for mutant in found}
-    if stale and set(options.areas) == set(finding.AREAS):
-        raise SystemExit("equivalent.txt names mutants that are none:\n" + "\n".join(sorted(stale)))
 
     def drawn() -> list[finding.Mutant]:
         return finding.draw(found, options.seed, finding.shares(options.count, options.areas), known.dropped)

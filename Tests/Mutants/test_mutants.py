@@ -141,12 +141,18 @@ def test_an_equivalent_mutant_must_be_explained():
         results.equivalents("a.swift: x: removed\n")
 
 
+def test_what_is_called_equivalent_is_a_mutant(generator):
+    text = Path(__file__).with_name("equivalent.txt").read_text()
+    found = finding.find(Path(__file__).parents[2], generator, list(finding.AREAS))
+    assert results.equivalents(text).keys() - {mutant.key for mutant in found} == set()
+
+
 def test_the_nearest_tests_run_first():
     def names(file):
         mutant = finding.Mutant(file, 1, "", 0, 1, "", "call" if file.endswith(".swift") else "line")
         return [stage.name for stage in testing.stages(mutant, Path(__file__).parents[2])]
 
-    assert names("Sources/UploadCore/Tus/TusUpload.swift") == ["UploadCoreTests/Tus", "UploadCoreTests"]
+    assert names("Sources/UploadCore/Tus/TusUpload.swift") == ["UploadCoreTests/Tus", "UploadCoreTests", "UploaderTests"]
     assert names("Sources/Uploader/State/RecordSearch.swift") == ["UploaderTests/State", "UploaderTests", "Tests/CLITests"]
     assert names("Sources/gighive-upload/Watch/WatchLoop.swift") == ["Tests/CLITests"]
     assert names("Sources/Packaging/openwrt/gighive-upload.init") == ["Tests/Packaging"]

@@ -211,7 +211,7 @@ extension TargetURI {
 
   /// `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986, 3.1)
   private static func hasScheme(_ bytes: [UInt8]) -> Bool {
-    guard let colon = bytes.firstIndex(of: ASCII.colon), colon > 0, ASCII.isLetter(bytes[0]) else { return false }
+    guard let colon = bytes.firstIndex(of: ASCII.colon), ASCII.isLetter(bytes[0]) else { return false }
     return bytes[..<colon].allSatisfy {
       ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
         || $0 == UInt8(ascii: ".")

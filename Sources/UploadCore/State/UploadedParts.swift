@@ -195,7 +195,7 @@ package struct UploadedParts: Equatable, Sendable {
   /// The first part, as the beginning of the file that the server has; nil if it is not there, or its SHA-256 is not known.
   /// - Parameter statusTime: ``SentPart/statusTime``.
   func beginning(in size: Int64, statusTime: StatusTime?) -> SentPart? {
-    guard has(1), let sha256 = sha256(of: 1), !sha256.isEmpty else { return nil }
+    guard let sha256 = sha256(of: 1), !sha256.isEmpty else { return nil }
     return SentPart(length: range(of: 1, in: size).length, sha256: sha256, statusTime: statusTime)
   }
 }

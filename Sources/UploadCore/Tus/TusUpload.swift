@@ -84,10 +84,13 @@ package struct TusUpload: Sendable {
     /// ``RequestBody/digestedFrom``
     var digestedFrom: Int64?
 
+    /// Where the upload begins in the file, in bytes.
+    var start: Int64 { partOffset ?? 0 }
+
     /// - Parameter offset: in the upload, in bytes.
     func body(from offset: Int64, length: Int64) -> RequestBody {
       RequestBody(
-        fileOffset: (partOffset ?? 0) + offset, fileLength: length, isJoinedLater: partOffset != nil || isGrowing,
+        fileOffset: start + offset, fileLength: length, isJoinedLater: partOffset != nil || isGrowing,
         digestedFrom: digestedFrom)
     }
   }
@@ -184,7 +187,7 @@ package struct TusUpload: Sendable {
   /// Where the next request begins in the file, in bytes, if nothing has to be asked before.
   var nextOffset: Int64? {
     guard case .sending(_, _, let next) = state else { return nil }
-    return (plan.partOffset ?? 0) + next
+    return plan.start + next
   }
 
   /// The upload's URL, once it is created.
@@ -299,8 +302,7 @@ package struct TusUpload: Sendable {
     var request = emptyPatch(location, from: next, asPost: detours.found.overridesMethod)
     if let algorithm = offer.checksum {
       guard let checksum = inFlight.nextChecksum, checksum.patch == patch else {
-        return .checksumOfNextPatch(
-          algorithm, offset: (plan.partOffset ?? 0) + patch.offset, length: patch.length)
+        return .checksumOfNextPatch(algorithm, offset: plan.start + patch.offset, length: patch.length)
       }
       request.fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
     }

@@ -515,9 +515,9 @@ package struct UploadMachine {
     }
   }
 
-  /// Whether a second form was stopped after the same time.
+  /// Whether a second request was stopped after the same time.
   private mutating func isCutAgain(_ interruption: Interruption) -> Bool {
-    task.sendsWhole && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
+    interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
   }
 
   /// The server refuses such a large form, and may take the recording in parts.
@@ -814,7 +814,7 @@ package struct UploadEnd: Equatable, Sendable {
   /// What of the file was sent over tus; nil if that is not known.
   package internal(set) var sent: SentPart?
   /// nil if what was sent is known to be what the file has. Otherwise, whether the server may have all of it.
-  internal(set) var contentDoubt: StoredDoubt?
+  var contentDoubt: StoredDoubt?
 
   /// An upload that ended before its machine began.
   /// - Parameter offset: the record's.

@@ -63,6 +63,8 @@ def stages(mutant: Mutant, root: Path) -> list[Stage]:
         if folders and files:
             found.append(unit("/".join([tests.name, *folders]), files=files))
         found.append(unit(tests.name))
+    if module == "UploadCore":
+        found.append(unit("UploaderTests"))
     names = COMMAND_LINE.get(Path(mutant.file).parent.as_posix())
     if names:
         tests = [test for name in names.split() for test in sorted((root / "Tests/CLITests").glob(f"test_{name}.py"))]
