@@ -13,6 +13,8 @@ package struct ChunkSizing: Equatable, Sendable {
   /// Whether the server has shown that it keeps partial requests.
   private var keepsParts = false
   private var length = Limits.chunkStartLength
+  /// Whether the next request is to show soon how the link is.
+  private var triesLink = false
   /// Halved each time the server refuses a request as too large.
   private var ceiling = Int64.max
   private var withoutInterruption: Int64 = 0
@@ -30,19 +32,24 @@ package struct ChunkSizing: Equatable, Sendable {
   /// Whether to pipeline a second request (RFC 9112, 9.3.2). Without it, a long-distance line is idle while the response
   /// travels back. Both requests then share the length of one.
   package var pipelines: Bool {
-    pinned == nil && isDistant && !isLocked && pipeliningFailures < Limits.pipeliningFailureCount && !keepsParts
-      && length == Limits.chunkStartLength
+    pinned == nil && isDistant && !isLocked && !triesLink && pipeliningFailures < Limits.pipeliningFailureCount
+      && !keepsParts && length == Limits.chunkStartLength
   }
 
   /// The length of the next request if `remaining` bytes are left, in bytes.
   package func next(remaining: Int64) -> Int64 {
-    // Content sent to a locked upload is wasted. A length that is set stays: the server may take no other.
-    if isLocked, pinned == nil { return min(Limits.chunkMultiple, ceiling, remaining) }
-    let wish = pinned ?? (keepsParts ? remaining : pipelines ? length / 2 : length)
-    return min(wish, ceiling, remaining)
+    // A length that is set stays: the server may take no other.
+    if let pinned { return min(pinned, ceiling, remaining) }
+    // Content sent to a locked upload is wasted.
+    if isLocked { return min(Limits.chunkMultiple, ceiling, remaining) }
+    let wish = keepsParts ? remaining : pipelines ? length / 2 : length
+    return min(wish, triesLink ? Limits.chunkTrialLength : .max, ceiling, remaining)
   }
 
   // MARK: Events
+
+  /// What the kernel counts while the next request is sent decides how the rest is sent.
+  mutating func tryLink() { triesLink = true }
 
   /// A response took this long.
   package mutating func answered(afterMilliseconds milliseconds: Int64) {
@@ -53,6 +60,7 @@ package struct ChunkSizing: Equatable, Sendable {
   package mutating func stored(_ count: Int64) {
     isLocked = false
     isOutOfTime = false
+    triesLink = false
     withoutInterruption += count
     if length < Limits.chunkStartLength {
       // If the longer ones are stopped again, this costs one of many.
@@ -123,6 +131,8 @@ package struct ChunkSizing: Equatable, Sendable {
 extension Limits {
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
   static let chunkStartLength: Int64 = 8 << 20
+  /// One that is to show how the link is, in bytes. Of its 1500 packets, a link that loses too much (``linkLossThousandths``) loses seven.
+  static let chunkTrialLength: Int64 = 2 << 20
   /// PATCH requests grow after this many bytes without an interruption.
   static let chunkGrowsAfter: Int64 = 256 << 20
   /// A PATCH of this length or less is not halved, even if it is too large for the server; in bytes. Less than ``chunkMultiple``,

@@ -399,6 +399,7 @@ package struct TusUpload: Sendable {
   }
 
   mutating func forbidPipelining() { sizing.forbidPipelining() }
+  mutating func tryLink() { sizing.tryLink() }
 
   /// Starts over with a new upload, as after ``State/gone(_:replacement:)``, or with the replacement if there is one.
   package mutating func restart() {
