@@ -1,5 +1,6 @@
 import Testing
-import UploadCore
+
+@testable import UploadCore
 
 private let mebibyte: Int64 = 1 << 20
 private let gibibyte: Int64 = 1 << 30
@@ -146,6 +147,19 @@ struct ChunkSizingTests {
     #expect(sizing.pipelines && sizing.next(remaining: plenty) == 4 * mebibyte)
     sizing.answered(afterMilliseconds: 19)
     #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
+  }
+
+  /// And goes alone.
+  @Test func aRequestThatTriesTheLinkIsShort() {
+    var sizing = ChunkSizing()
+    sizing.answered(afterMilliseconds: 20)
+    sizing.tryLink()
+    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 2 * mebibyte)
+    sizing.stored(2 * mebibyte)
+    #expect(sizing.pipelines && sizing.next(remaining: plenty) == 4 * mebibyte)
+    var pinned = ChunkSizing(pinned: 5 * mebibyte)
+    pinned.tryLink()
+    #expect(pinned.next(remaining: plenty) == 5 * mebibyte)
   }
 
   @Test func longRequestsNeedNoOverlap() {
