@@ -14,6 +14,20 @@ package struct LinkCounts: Equatable, Sendable {
 
   package init() {}
 
+  /// What was counted since then; all of it, if that was another connection. Until a connection has lost its first packets, it sends
+  /// faster than it can later.
+  func since(_ earlier: LinkCounts) -> LinkCounts {
+    guard let segments, let before = earlier.segments, segments >= before else { return self }
+    func difference(_ now: Int64?, _ then: Int64?) -> Int64? { now.map { $0 - (then ?? 0) } }
+    var counts = self
+    counts.segments = segments - before
+    counts.repeatedSegments = difference(repeatedSegments, earlier.repeatedSegments)
+    counts.duplicateSegments = difference(duplicateSegments, earlier.duplicateSegments)
+    counts.busyMicroseconds = difference(busyMicroseconds, earlier.busyMicroseconds)
+    counts.windowLimitedMicroseconds = difference(windowLimitedMicroseconds, earlier.windowLimitedMicroseconds)
+    return counts
+  }
+
   /// Whether so many of the segments sent are too many to lose.
   static func isMuch(_ lost: Int64, of segments: Int64) -> Bool {
     lost >= Limits.linkLossEvidence && lost * 1000 >= segments * Limits.linkLossThousandths

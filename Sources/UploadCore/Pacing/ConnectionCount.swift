@@ -42,6 +42,9 @@ package struct ConnectionCount: Sendable {
     wanted = limit.number ?? 1
   }
 
+  /// Lost packets are what makes it slow, so that each connection adds as much again: that needs no trial.
+  package mutating func expectGain() { wanted = limit.most }
+
   /// - Parameters:
   ///   - delivered: what has arrived of the recording, in bytes.
   ///   - count: how many connections send.

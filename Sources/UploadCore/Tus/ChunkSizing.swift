@@ -131,7 +131,9 @@ package struct ChunkSizing: Equatable, Sendable {
 extension Limits {
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
   static let chunkStartLength: Int64 = 8 << 20
-  /// One that is to show how the link is, in bytes. Of its 1500 packets, a link that loses too much (``linkLossThousandths``) loses seven.
+  /// Those that are to show how the link is, in bytes, and how much the server has before the last of them, at most. Of the 1500 packets of one,
+  /// a link that loses too much (``linkLossThousandths``) loses seven.
+  static let linkTrialEnd: Int64 = 3 << 20
   static let chunkTrialLength: Int64 = 2 << 20
   /// PATCH requests grow after this many bytes without an interruption.
   static let chunkGrowsAfter: Int64 = 256 << 20

@@ -99,8 +99,9 @@ final class TusPartsTask: UploadTask {
   private var left: [(upload: TargetURI, fate: PartsFate)] = []
   /// How much the server had before anything was sent, in bytes.
   private let resumedFrom: Int64
+  private let isForLoss: Bool
 
-  /// - Parameter former: an upload of the recording that is ended first, because parts take less time.
+  /// - Parameter former: an upload of the recording that is ended first, because packets are lost, so that parts take less time.
   init(_ plan: UploadPlan, leaving former: TargetURI? = nil) {
     self.plan = plan
     size = plan.isGrowing ? UploadedParts.unknownSize : plan.size
@@ -109,6 +110,7 @@ final class TusPartsTask: UploadTask {
     resumedFrom = parts.total(in: size)
     joins = plan.previous.joins
     areMatched = plan.previous.parts == nil
+    isForLoss = former != nil
     super.init()
     if plan.isGrowing {
       // What was begun as one upload is continued when the recording has ended.
@@ -123,6 +125,8 @@ final class TusPartsTask: UploadTask {
   }
 
   // MARK: What is asked of it
+
+  override var gainsByConnections: Bool { isForLoss }
 
   /// The bytes that the server has, and more with everything that need not be repeated after a failure.
   override var progress: Int64 {

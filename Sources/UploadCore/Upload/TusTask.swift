@@ -33,6 +33,8 @@ final class TusTask: UploadTask {
   private var history: History
   /// Whether the server had much of the recording, or GigHive all of any, and lost it, when the upload started over.
   private var hasLost = false
+  /// What the kernel had counted on the connection when the last response came.
+  private var counted: LinkCounts?
   /// Why the upload that somebody else has created is of no use.
   private var refusal: TusError?
 
@@ -222,7 +224,7 @@ final class TusTask: UploadTask {
     case nil: break
     }
     if hasPending { return try step() }
-    if asksOfLink, upload.confirmed < Limits.chunkTrialLength { upload.tryLink() }
+    if asksOfLink, upload.confirmed < Limits.linkTrialEnd { upload.tryLink() }
     switch upload.next() {
     case .ask(var request):
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
@@ -383,6 +385,7 @@ final class TusTask: UploadTask {
   override func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch state {
     case .uploading, .locating:
+      counted = nil
       _ = doubt(interruption.sent)
       upload.interrupted(interruption)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
@@ -438,17 +441,21 @@ final class TusTask: UploadTask {
     if let before { noteMove(from: before) } else { noteCreation() }
     if upload.detours.found != detours { save(.detours(upload.detours.found)) }
     if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
-    if let link = answer.link, asksOfLink, plan.isSentSoonerInParts(from: upload.confirmed, link),
-      let location = upload.location
-    {
-      self.state = .parting(location)
+    if let link = answer.link {
+      let counts = counted.map { link.since($0) } ?? link
+      counted = link
+      if asksOfLink, plan.isSentSoonerInParts(from: upload.confirmed, counts), let location = upload.location {
+        self.state = .parting(location)
+      }
     }
   }
 
   /// Whether the upload may be left for parts, over several connections.
   package override var asksOfLink: Bool {
-    guard case .uploading = state, case .sending = upload.state, !history.isUnexamined, history.stored == .none else {
-      return false
+    guard case .uploading = state, !history.isUnexamined, history.stored == .none else { return false }
+    switch upload.state {
+    case .creating, .sending: break
+    default: return false
     }
     return upload.offer.concatenates && upload.offer.terminates && plan.mayBeLeftForParts(at: upload.confirmed)
   }

@@ -46,6 +46,9 @@ package class UploadTask {
   /// Whether the response to the request in flight needs what the kernel has counted on its connection (``Answer/link``).
   package var asksOfLink: Bool { false }
 
+  /// Whether several connections are sure to be faster than one.
+  package var gainsByConnections: Bool { false }
+
   /// Whether the server does not join parts.
   package var joinsNothing: Bool { false }
 

@@ -416,6 +416,7 @@ final class UploadDriver: Steppable {
   /// - Parameter progress: that of the request in flight.
   private func report(_ progress: UploadProgress) {
     guard let delivered = machine.task.deliveredInParts else { return hooks.onProgress(progress) }
+    if machine.task.gainsByConnections { connections.expectGain() }
     connections.update(
       delivered: delivered + arrivedOfFile + helpers.arrived, over: helpers.count + 1, nowMilliseconds: now)
     reportProgress()

@@ -1,5 +1,6 @@
 import Testing
-import UploadCore
+
+@testable import UploadCore
 
 extension LinkCounts {
   /// 8 MiB over a round trip of 100 ms, of which 1 % is lost.
@@ -13,6 +14,18 @@ extension LinkCounts {
 }
 
 struct LinkCountsTests {
+  /// The first megabyte is sent without a loss.
+  @Test func onlyWhatWasCountedSinceTheLastResponseCounts() {
+    var (before, now) = (LinkCounts.lossy, LinkCounts.lossy)
+    (before.segments, before.repeatedSegments, before.duplicateSegments, before.busyMicroseconds) = (750, 1, 0, 800_000)
+    before.roundTripMicroseconds = 300_000
+    now.segments = 6000 + 750
+    now.repeatedSegments = 60 + 1
+    now.busyMicroseconds = 50_000_000 + 800_000
+    #expect(now.since(before) == .lossy)
+    #expect(before.since(now) == before && now.since(LinkCounts()) == now)
+  }
+
   private func limits(_ change: (inout LinkCounts) -> Void) -> Bool {
     var counts = LinkCounts.lossy
     change(&counts)

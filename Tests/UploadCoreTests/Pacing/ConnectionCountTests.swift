@@ -28,6 +28,12 @@ struct ConnectionCountTests {
     #expect(link.run(seconds: 300) == [1, 2, 3, 4])
   }
 
+  @Test func lostPacketsNeedNoTrial() {
+    var link = Link(rates: [1000, 1000, 1000, 1000])
+    link.count.expectGain()
+    #expect(link.run(seconds: 300) == [4])
+  }
+
   @Test func aFullLinkGetsOne() {
     var link = Link(rates: [8000, 8000])
     #expect(link.run(seconds: 60) == [1, 2, 1])

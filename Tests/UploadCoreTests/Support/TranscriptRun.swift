@@ -78,7 +78,8 @@ struct TranscriptRun {
         lines.append("= retry \(retry.failures)\(pause < 8 ? "" : " after \(pause) s"): " + text(retry.error))
       case .reportWay(.tus): lines.append("= over tus")
       case .reportWay(.form): lines.append("= as a form")
-      case .reportWay(.parts): lines.append("= in parts")
+      case .reportWay(.parts):
+        lines.append("= in parts" + (machine.task.gainsByConnections ? ", over all connections" : ""))
       case .warn(.otherFile): lines.append("= another file")
       case .warn(.partsLeft(let targets, let fate)):
         let texts = targets.map { $0.text }.joined(separator: " ")
