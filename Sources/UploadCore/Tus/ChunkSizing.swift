@@ -131,10 +131,13 @@ package struct ChunkSizing: Equatable, Sendable {
 extension Limits {
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
   static let chunkStartLength: Int64 = 8 << 20
-  /// Those that are to show how the link is, in bytes, and how much the server has before the last of them, at most. Of the 1500 packets of one,
-  /// a link that loses too much (``linkLossThousandths``) loses seven.
-  static let linkTrialEnd: Int64 = 3 << 20
+  /// Requests that are to show how the link is, in bytes. Of the 1500 packets of one, a link that loses too much (``linkLossThousandths``)
+  /// loses seven.
   static let chunkTrialLength: Int64 = 2 << 20
+  /// How large a recording must be for them, in bytes: it has a part for each of four connections.
+  static let linkTrialFrom: Int64 = 32 << 20
+  /// How much the server has before the last of them, at most, in bytes.
+  static let linkTrialEnd: Int64 = 3 << 20
   /// PATCH requests grow after this many bytes without an interruption.
   static let chunkGrowsAfter: Int64 = 256 << 20
   /// A PATCH of this length or less is not halved, even if it is too large for the server; in bytes. Less than ``chunkMultiple``,

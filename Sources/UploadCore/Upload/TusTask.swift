@@ -224,7 +224,7 @@ final class TusTask: UploadTask {
     case nil: break
     }
     if hasPending { return try step() }
-    if asksOfLink, upload.confirmed < Limits.linkTrialEnd { upload.tryLink() }
+    if plan.size >= Limits.linkTrialFrom, upload.confirmed < Limits.linkTrialEnd, asksOfLink { upload.tryLink() }
     switch upload.next() {
     case .ask(var request):
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
