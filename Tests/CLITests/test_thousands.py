@@ -32,9 +32,9 @@ def names_kib(names) -> int:
 
 
 def refused(program, names, *options, **more):
-    return program.run(
-        "send", *names, "--server", NOBODY, "--label", "L", "--protocol", "tus", "--user", "uploader", *options, env=PASSWORD, measure=True,
-        **more)
+    """With --verbose, the program says itself how much memory it needed: it may end before anybody has looked."""
+    arguments = ["--server", NOBODY, "--label", "L", "--protocol", "tus", "--user", "uploader", *options]
+    return program.run("send", "--verbose", *names, *arguments, env=PASSWORD, measure=True, **more)
 
 
 def assert_flat(program, few, many, more_kib: int) -> None:
@@ -62,7 +62,7 @@ def test_files_that_wait_take_no_memory_nor_their_uploads_when_they_are_resumed(
     assert_flat(program, few, listed, MORE_KIB)
 
     for jobs in (1, 4):
-        resume = ["resume", "--all", "--quiet", "-j", jobs]
+        resume = ["resume", "--all", "--verbose", "-j", jobs]
         few = program.run(*resume, "--state-dir", few_state, env=PASSWORD, measure=True)
         many = program.run(*resume, env=PASSWORD, measure=True)
         assert few.code == many.code == 4
@@ -72,7 +72,7 @@ def test_files_that_wait_take_no_memory_nor_their_uploads_when_they_are_resumed(
 
 def test_files_that_are_missing_take_no_memory(program, tmp_path):
     names = [f"missing-{number:05d}.wav" for number in range(10 * COUNT)]
-    few, many = (refused(program, names[:count], "--verbose", cwd=tmp_path) for count in (50, len(names)))
+    few, many = (refused(program, names[:count], cwd=tmp_path) for count in (50, len(names)))
     assert few.code == many.code == 3 and many.err.count("does not exist") == len(names)
     assert_flat(program, few, many, MORE_KIB + names_kib(names))
 

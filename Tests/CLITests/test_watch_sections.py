@@ -41,7 +41,7 @@ def other_path(request, tmp_path, program):
         pytest.skip("directories cannot be mounted here")
     yield path
     program.end_all()
-    subprocess.run(["umount", path], check=True)
+    subprocess.run(["umount", "--lazy", path], check=True)
 
 
 @pytest.mark.parametrize("first", ["rec", "rec/sub"])
