@@ -139,7 +139,7 @@ def test_what_a_section_with_another_state_directory_sends_is_kept_until_its_rec
     assert "a.wav was kept: another section of the configuration cannot tell now whether it needs it." in result.err, result
     assert len(records(program)) == 1 and "no uploads" in program.run("list", "--state-dir", tmp_path / "venue").out
     watching = watch(None, "--config", config, named=False)
-    has(other, file)
+    watching.says("a.wav: delivered")
     watching.stop()
     result = program.send(stub, file, "--after", "remove", "--config", config).check()
     assert not file.exists() and times_sent(other) == 1, result
