@@ -134,8 +134,9 @@ struct UploadDriverTests {
     }
     let driver = try bench.driver(to: tus(server), .automatic) { $0.chunkLength = 100 }
     var segments: Int64 = 0
-    bench.onSave { (change) throws(UploadError) in
-      if change == .lastByteNext { segments = driver.machine.answer?.link?.segments ?? 0 }
+    // The driver owns what it saves with.
+    bench.onSave { [weak driver] (change) throws(UploadError) in
+      if change == .lastByteNext { segments = driver?.machine.answer?.link?.segments ?? 0 }
     }
     #expect(isDelivered(try bench.run(driver)))
     _ = server.finish()
