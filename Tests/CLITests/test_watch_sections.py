@@ -57,6 +57,27 @@ def test_a_section_does_not_remove_a_recording_that_another_one_sends_under_anot
     assert file.exists()
 
 
+def test_a_section_that_sends_does_not_have_what_another_one_delivered_sent_to_a_new_event(hive, watch, tmp_path, other_path):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+
+    def watching(band, **second):
+        text = section(tmp_path / "rec", label="x", org_name=band)
+        text += section(other_path, server=other.url, user="uploader", label="x", **second)
+        return watch(None, "--config", configure(tmp_path, stub, text), named=False)
+
+    first = watching("One", interface="none0")
+    has(stub, file)
+    first.says("a.wav: delivered.")
+    first.stop()
+    second = watching("Two")
+    has(other, file)
+    second.says('a.wav: was delivered to the event "One"')
+    second.idle()
+    second.stop()
+    assert times_sent(stub) == 1
+
+
 def test_a_directory_stays_locked_while_a_section_watches_it_under_another_path(hive, watch, program, tmp_path, other_path):
     stub = hive()
     own = section(other_path, label="x")

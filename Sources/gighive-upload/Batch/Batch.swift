@@ -158,7 +158,7 @@ final class Batch {
           if shim_file_status(at: path).map({ $0.size > 0 }) ?? false { unsettledCount += 1 }
           continue
         }
-        (file.needsRecord, file.judged) = (true, seen)
+        file.judged = seen
         return file
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
@@ -216,8 +216,7 @@ final class Batch {
       do throws(UsageError) {
         return BatchFile(
           path: LocalPath(bytes: line.file), foundBelow: line.foundBelow.map { LocalPath(bytes: $0) },
-          needsRecord: line.foundBelow != nil, judged: line.seen, isCompared: line.isCompared,
-          options: try line.given(place))
+          judged: line.seen, isCompared: line.isCompared, options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil
@@ -253,8 +252,8 @@ final class Batch {
 
 /// `watch --once`: which files are finished at this moment.
 enum SettledFile {
-  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A time that is as far ahead is that of a wrong
-  /// clock: it counts only where writers cannot be detected.
+  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A time as far ahead is that of a wrong clock,
+  /// and counts as well if writers can be detected: otherwise the file may be being written by such a clock.
   static func sighting(of file: LocalPath, below root: LocalPath, for milliseconds: Int64) -> FileSighting? {
     guard let directory = try? OpenDirectory(file.directory, below: root) else { return nil }
     let descriptor = directory.open(file.name)
@@ -282,7 +281,6 @@ struct BatchFile {
   let path: LocalPath
   /// The directory in which it was found, by this program or by the one that writes the list; nil if it was named.
   var foundBelow: LocalPath?
-  var needsRecord = false
   /// What a watcher has judged to be finished: only this is sent.
   var judged: FileSighting?
   /// Whether its content is compared if it was delivered and may have been changed since, now that nothing else is to be sent.

@@ -103,7 +103,9 @@ extension SendArguments {
     var request = template
     request.file = file.path
     request.foundBelow = file.foundBelow
-    request.needsRecord = file.needsRecord
+    // A watcher and its worker can run for months.
+    let isOfWatcher = file.isFound && (isWatching || list != nil)
+    request.needsRecord = isOfWatcher
     request.judged = file.judged
     request.defersComparison = !file.isCompared
     let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
@@ -111,8 +113,6 @@ extension SendArguments {
     let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)
     let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
     let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
-    // A watcher and its worker can run for months.
-    let isOfWatcher = file.isFound && (isWatching || list != nil)
     let hasOwnDay = day == .modified || day == .today && isOfWatcher
     if own.isEmpty, sharesTemplate, !hasOwnDay || !needsDate { return request }
     let seen: FileSighting
