@@ -17,9 +17,9 @@ def stub(hive):
 
 @pytest.fixture
 def once(program, stub):
-    def once(*arguments):
+    def once(*arguments, **options):
         destination = ["--server", stub.url, "--label", "{stem}", "--user", "uploader", *trust(stub)]
-        return program.run("watch", "--once", "rec", *destination, *arguments, env={"GIGHIVE_PASSWORD": "secret"})
+        return program.run("watch", "--once", "rec", *destination, *arguments, env={"GIGHIVE_PASSWORD": "secret"}, **options)
 
     return once
 
@@ -65,15 +65,41 @@ def test_a_file_that_is_being_written_is_left_for_the_next_run(once, stub, tmp_p
     assert got(stub) == ["b", "a"]
 
 
+# strace makes the file system FAT.
+FAT = strace("-e", "trace=fstatfs", "-e", "inject=fstatfs:poke_exit=@arg2=444d000000000000")
+
+
 @pytest.mark.native
-def test_a_time_in_the_future_on_a_card_is_a_wrong_clocks(program, stub, tmp_path):
-    """Of a camera that writes local time, for example. strace makes the file system FAT."""
+def test_a_time_in_the_future_on_a_card_is_a_wrong_clocks(once, stub, tmp_path):
+    """Of a camera that writes local time, for example."""
     file = write(tmp_path / "rec" / "a.mp4")
     os.utime(file, (time.time() + 32_400,) * 2)
-    fat = strace("-e", "trace=fstatfs", "-e", "inject=fstatfs:poke_exit=@arg2=444d000000000000")
-    arguments = ["--server", stub.url, "--label", "x", "--user", "uploader", *trust(stub), "--settle", "1m"]
-    program.run("watch", "--once", "rec", *arguments, env={"GIGHIVE_PASSWORD": "secret"}, under=fat).check()
+    once("--settle", "1m", under=FAT).check()
     has(stub, file)
+
+
+def test_what_was_there_at_the_first_run_is_left_alone(once, stub, tmp_path):
+    write(tmp_path / "rec" / "old.mp4")
+    once(*SOON, "--existing", "skip").check()
+    new = write(tmp_path / "rec" / "new.mp4")
+    until_delivered(once, stub, 1, "--existing", "skip")
+    has(stub, new)
+
+
+@pytest.mark.native
+def test_what_was_there_on_a_card_is_left_alone_after_a_change_of_the_time_zone(once, stub, tmp_path):
+    """Its time is ahead, so that the file is settled at once: strace does not hide that its status has just changed."""
+    old, recorded = write(tmp_path / "rec" / "old.mp4"), int(time.time()) // 2 * 2 + 864_000
+    os.utime(old, (recorded,) * 2)
+    skip = ["--settle", "1m", "--existing", "skip", "--match", "*.mp4"]
+    once(*skip, under=FAT).check()
+    for hours in (-1, 1, -26, 26, 0.25):
+        os.utime(old, (recorded + hours * 3600 + 1,) * 2)
+        once(*skip, under=FAT).check()
+    assert stub.requests == []
+    os.utime(old, (recorded + 600,) * 2)
+    once(*skip, under=FAT).check()
+    has(stub, old)
 
 
 def test_nothing_to_deliver_is_no_failure(once, stub, tmp_path):

@@ -55,6 +55,11 @@ package struct FileIdentity: Equatable, Sendable {
     return min(rest, UInt64(FileIdentity.timeShift) - rest) <= UInt64(FileIdentity.timeResolution)
   }
 
+  /// By how much the times of a file on FAT can differ from those in another time zone, in seconds: the smallest shifts first.
+  package static var timeShifts: [Int64] {
+    [0] + (1...largestTimeShift / timeShift).flatMap { [$0 * timeShift, -$0 * timeShift] }
+  }
+
   /// The shifts of time zones are multiples of this, in seconds.
   private static let timeShift: Int64 = 900
   /// From UTC-12 to UTC+14, in seconds.

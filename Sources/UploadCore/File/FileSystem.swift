@@ -26,9 +26,6 @@ package struct FileSystem: Equatable, Sendable {
     return type == 0 || sharedTypes.contains(type) ? .unstable : .stable
   }
 
-  /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
-  package static func hasStableInodes(type: UInt64) -> Bool { kind(type: type) == .stable }
-
   /// Whether ``id`` is the serial number of a card, which it keeps wherever it is inserted.
   /// - Parameter type: its type in `statfs(2)`.
   package static func hasSerialNumber(type: UInt64) -> Bool { type == 0x4d44 }

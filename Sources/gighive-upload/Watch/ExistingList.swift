@@ -14,7 +14,7 @@ final class ExistingList {
   /// The directories that could not be read yet.
   private var unread: [UInt64] = []
   /// The file system that was examined last.
-  private var fileSystem: (device: UInt64, origin: UInt64?)?
+  private var fileSystem: (device: UInt64, kind: FileSystem.Kind, origin: UInt64?)?
 
   private init(of root: LocalPath, in state: LocalPath) {
     let key = WatchedFile.key(root.bytes, [])
@@ -39,6 +39,9 @@ final class ExistingList {
   static func openOrCreate(of root: LocalPath, in state: LocalPath) throws(Problem) -> ExistingList {
     let list = ExistingList(of: root, in: state)
     if try list.open() { return list }
+    do throws(StateError) { _ = try StateDirectory(state, warn: { _ in }) } catch {
+      throw Problem(text: UploadError.state(error).problem)
+    }
     var keys: [UInt64] = []
     try list.collect(root, &keys)
     try list.replace(&keys)
@@ -48,7 +51,11 @@ final class ExistingList {
   /// Whether the file was there. If the list cannot be read now, it may have been.
   func contains(_ path: LocalPath, _ status: shim_file_status) -> Bool {
     if files.count == 0 { return false }
-    return files.contains(key(path, status)) { words($0) } ?? true
+    let hasLocalTimes = fileSystem(of: path, status.device).kind == .fat
+    for shift in hasLocalTimes ? FileIdentity.timeShifts : [0] {
+      if files.contains(key(path, status, shiftedBy: shift), { words($0) }) ?? true { return true }
+    }
+    return false
   }
 
   /// A directory is about to be scanned. If it could not be read before, what it has now was there.
@@ -98,22 +105,30 @@ final class ExistingList {
 
   private func relative(_ path: LocalPath) -> [UInt8] { Array(path.bytes.dropFirst(root.bytes.count)) }
 
-  private func key(_ path: LocalPath, _ status: shim_file_status) -> UInt64 {
-    let times = [status.size, status.modified_seconds, status.modified_nanoseconds].map { UInt64(bitPattern: $0) }
-    return WatchedFile.key(relative(path), times + [origin(of: path, status.device) ?? status.inode])
+  /// - Parameter shift: what is added to its modification time, in seconds.
+  private func key(_ path: LocalPath, _ status: shim_file_status, shiftedBy shift: Int64 = 0) -> UInt64 {
+    let (_, kind, origin) = fileSystem(of: path, status.device)
+    var (seconds, nanoseconds) = (status.modified_seconds &+ shift, status.modified_nanoseconds)
+    // As FAT rounds it.
+    if kind == .fat { (seconds, nanoseconds) = (seconds & ~1, 0) }
+    let times = [status.size, seconds, nanoseconds].map { UInt64(bitPattern: $0) }
+    return WatchedFile.key(relative(path), times + [origin ?? status.inode])
   }
 
-  /// The number of a card; nil if the inodes of its file system are stable.
-  private func origin(of path: LocalPath, _ device: UInt64) -> UInt64? {
-    if let fileSystem, fileSystem.device == device { return fileSystem.origin }
+  /// - Returns: `origin`: the number of a card; nil if the inodes of its file system are stable.
+  private func fileSystem(
+    of path: LocalPath, _ device: UInt64
+  ) -> (device: UInt64, kind: FileSystem.Kind, origin: UInt64?) {
+    if let fileSystem, fileSystem.device == device { return fileSystem }
     let descriptor = (try? OpenDirectory(path.directory, below: root).open(path.name)) ?? -1
-    guard descriptor >= 0 else { return 0 }
+    guard descriptor >= 0 else { return (device, .unstable, 0) }
     defer { _ = shim_close(descriptor) }
     let type = shim_file_system_type(descriptor)
-    let isStable = FileSystem.hasStableInodes(type: type)
-    let origin = isStable ? nil : FileSystem.hasSerialNumber(type: type) ? shim_file_system_id(descriptor) : 0
-    fileSystem = (device, origin)
-    return origin
+    let kind = FileSystem.kind(type: type)
+    let origin = kind == .stable ? nil : FileSystem.hasSerialNumber(type: type) ? shim_file_system_id(descriptor) : 0
+    let found = (device, kind, origin)
+    fileSystem = found
+    return found
   }
 
   // MARK: The file

@@ -64,12 +64,11 @@ struct FileIdentityTests {
   @Test func fileSystemsOfSticksAndNetworksHaveNoStableInodes() {
     // ext4, btrfs, xfs, f2fs, tmpfs, overlayfs
     for type: UInt64 in [0xef53, 0x9123_683e, 0x5846_5342, 0xf2f5_2010, 0x0102_1994, 0x794c_7630] {
-      #expect(FileSystem.hasStableInodes(type: type))
+      #expect(FileSystem.kind(type: type) == .stable)
     }
     // vfat, exfat, NFS, CIFS, SMB 2, FUSE, and one that is not known
     for type: UInt64 in [0x4d44, 0x2011_bab0, 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0] {
-      #expect(!FileSystem.hasStableInodes(type: type))
-      #expect((FileSystem.kind(type: type) == .fat) == [0x4d44, 0x2011_bab0].contains(type))
+      #expect(FileSystem.kind(type: type) == ([0x4d44, 0x2011_bab0].contains(type) ? .fat : .unstable))
     }
   }
 
