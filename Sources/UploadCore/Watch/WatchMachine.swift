@@ -82,6 +82,8 @@ package struct WatchMachine: Sendable {
   var health = DestinationHealth()
   package internal(set) var worker = Worker()
   package var block: Block?
+  /// When the monotonic clock was 0, by the clock: seconds since 1970.
+  private var clockStartedAt: Int64?
   var report = Report()
 
   /// - Parameter seed: random bits, for the jitter of retries.
@@ -390,6 +392,15 @@ package struct WatchMachine: Sendable {
   /// The network has changed: what is unreachable is tried again at once.
   package mutating func retryNow(now: Int64) {
     if health.isUnreachable { health.retryNow(now: now) }
+  }
+
+  /// If the clock was set, what failed is tried again at once: a recording may have had a time that was too far ahead, or a certificate one
+  /// that had not come.
+  package mutating func noteClock(unixSeconds: Int64, now: Int64) {
+    let started = unixSeconds - now / 1000
+    if let clockStartedAt, abs(started - clockStartedAt) < Limits.clockJumpSeconds { return }
+    if clockStartedAt != nil { retryEverything(now: now) }
+    clockStartedAt = started
   }
 
   package mutating func credentialsChanged(now: Int64) {
@@ -860,6 +871,8 @@ extension Limits {
   static let watchCrashCount = 3
   /// How often a watcher that sends recordings while they are made looks at one that is too short for that, in milliseconds.
   static let watchGrowthMilliseconds: Int64 = 2000
+  /// A change of the clock by which what failed may succeed, in seconds.
+  static let clockJumpSeconds: Int64 = 24 * 3600
   /// How much longer a recording that has grown since its delivery settles, and the longest time for that, in milliseconds.
   static let watchGrowthFactor: Int64 = 10
   static let watchGrowthSettleMilliseconds: Int64 = 3_600_000

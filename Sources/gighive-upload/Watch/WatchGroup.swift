@@ -235,6 +235,7 @@ final class WatchGroup {
       checkCredentials(now)
     }
     noteBlock()
+    machine.noteClock(unixSeconds: shim_unix_seconds(), now: now)
     recallSetAside(now)
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     let isFree = machine.block == nil || machine.block == .formerUpload

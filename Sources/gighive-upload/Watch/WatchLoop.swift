@@ -21,7 +21,8 @@ final class WatchLoop {
   private var network: Int32 = -1
   /// When to try again after one (monotonic clock).
   private var networkAt = Int64.max
-  private let startedAt = shim_unix_seconds()
+  private var startedAt = shim_unix_seconds()
+  private let startedAtMonotonic = shim_monotonic_milliseconds()
 
   init(
     _ given: [GivenOption], _ operands: Operands, _ finder: UploadFinder, _ outputs: WatchOutputs,
@@ -139,6 +140,8 @@ final class WatchLoop {
   }
 
   private func snapshot(_ now: Int64) -> WatchSnapshot {
+    // The clock may have been set since.
+    if startedAt < Limits.builtOn { startedAt = shim_unix_seconds() - (now - startedAtMonotonic) / 1000 }
     var snapshot = WatchSnapshot(startedAt: startedAt)
     snapshot.groups = groups.map { $0.snapshot(now: now) }
     return snapshot

@@ -85,6 +85,16 @@ struct SetAsideMemoryTests {
     #expect(station.isComplete)
   }
 
+  /// Its time was too far ahead, or a certificate was not valid yet.
+  @Test func aClockThatWasSetComesFirst() {
+    var station = restarted(.rarely)
+    for (seconds, isTried): (Int64, Bool) in [(1_700_000_000, false), (1_700_086_399, false), (1_699_913_600, true)] {
+      station.machine.noteClock(unixSeconds: seconds + station.now / 1000, now: station.now)
+      station.run(until: station.now + 5 * minute)
+      #expect(station.isComplete == isTried, "\(seconds)")
+    }
+  }
+
   /// As for a card that is not there yet.
   @Test func missingFilesAreRememberedToo() throws {
     var machine = WatchMachine(.init(settleMilliseconds: 0), seed: 1)
