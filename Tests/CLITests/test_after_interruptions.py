@@ -164,6 +164,16 @@ def test_a_recording_that_has_its_name_back_keeps_it_and_its_content(hive, progr
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("call", ["renameat2", "unlinkat"])
+def test_a_recording_on_a_disk_that_was_read_only_is_removed_by_the_next_run(hive, program, recording, call):
+    """As ext4 mounts it after an error, until it is repaired."""
+    stub, file = hive(), recording()
+    trace = strace("-e", f"trace={call}", "-e", f"inject={call}:error=EROFS:when=1")
+    assert kept(program.send(stub, file, *DELETE, under=trace), file, "could not be removed: Read-only file system.")
+    assert program.send(stub, file, *DELETE).code == 0 and not file.exists()
+
+
+@pytest.mark.native
 def test_the_reserve_for_a_full_disk_is_on_the_disk(hive, program, recording, tmp_path):
     stub = hive()
     assert program.send(stub, recording()).code == 0

@@ -57,7 +57,7 @@ package enum KeptReason: Error, Equatable, Sendable {
   case unusableDirectory(LocalPath, SystemError)
   /// That directory is on another file system, or is reached through another mount.
   case otherFileSystem(LocalPath)
-  /// That directory has too many files of that name.
+  /// In that directory its name is taken, and so are those with a number, or they are too long.
   case noFreeName(LocalPath)
   /// Another process is removing a recording.
   case busy
@@ -65,8 +65,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case state(StateError)
   /// The file system cannot rename a file without replacing another one.
   case cannotRename
-  /// The file system is full, so that not even a name can be changed.
-  case noSpace(SystemError)
+  /// The file system refused for a cause that may pass: it is full, so that not even a name can be changed, or read-only.
+  case refusedNow(SystemError)
   /// The file system refused.
   case refused(SystemError)
   /// It was renamed, and could not be renamed back.
@@ -88,7 +88,7 @@ extension KeptReason {
     switch self {
     case .lacking(let absence): absence == .cached
     case .unanswered, .interrupted, .needed, .perhapsNeeded, .statusChanged, .open, .beingWritten,
-      .unusableDirectory, .otherFileSystem, .busy, .state, .noSpace, .leftBehind:
+      .unusableDirectory, .otherFileSystem, .busy, .state, .refusedNow, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .changed, .unprovable,
       .unreadable, .noStatus, .notComparable, .gone,

@@ -314,11 +314,12 @@ extension KeptReason {
     case .unusableDirectory(let path, let error): PrintableText.line(path.text) + ": " + error.text + "."
     case .otherFileSystem(let path):
       PrintableText.line(path.text) + " is on another file system or mount; recordings are moved, never copied."
-    case .noFreeName(let path): PrintableText.line(path.text) + " has too many files with that name."
+    case .noFreeName(let path):
+      "its name is taken in " + PrintableText.line(path.text) + ", and so is each with a number, or that is too long."
     case .busy: "another process is removing a recording."
     case .state(let error): error.problem
     case .cannotRename: "its file system cannot rename a file without overwriting another one."
-    case .noSpace(let error), .refused(let error): "it could not be removed: " + error.text + "."
+    case .refusedNow(let error), .refused(let error): "it could not be removed: " + error.text + "."
     case .leftBehind(let path, let error):
       "it is now " + PrintableText.line(path.text) + ", because it could not be renamed back: " + error.text
         + ". The next run tries again."

@@ -218,7 +218,7 @@ struct FileRemoval {
     switch removal {
     case .delete:
       let result = parent.unlink(hidden)
-      guard result == 0 else { throw .refused(SystemError(result: result)) }
+      guard result == 0 else { throw KeptReason(refusal: SystemError(result: result)) }
       finishSidecar(nil)
     case .move(let target):
       let place = try open(target)
@@ -261,7 +261,9 @@ struct FileRemoval {
 
 extension KeptReason {
   fileprivate init(refusal error: SystemError) {
-    self = error.code == SHIM_ENOENT ? .gone : error.isLackOfSpace ? .noSpace(error) : .refused(error)
+    self =
+      error.code == SHIM_ENOENT
+      ? .gone : error.isLackOfSpace || error.code == SHIM_EROFS ? .refusedNow(error) : .refused(error)
   }
 }
 
@@ -315,13 +317,15 @@ enum HiddenRecording {
   /// Renames a file to the first name that is free: its own, or one with a number.
   /// - Parameter renaming: makes the call with that number.
   /// - Returns: the number; 0 for none.
-  /// - Throws: `EEXIST` if there are too many.
+  /// - Throws: `EEXIST` if there is none.
   static func number(
     free name: LocalPath, in target: OpenDirectory, renaming: (Int) -> Int32
   ) throws(SystemError) -> Int {
     for number in 0...Limits.numberedNameCount where target.status(of: name.numbered(number)) == nil {
       let result = renaming(number)
       if result == 0 { return number }
+      // With a number it is longer.
+      if number > 0, -result == SHIM_ENAMETOOLONG { break }
       if -result != SHIM_EEXIST { throw SystemError(result: result) }
     }
     throw SystemError(code: SHIM_EEXIST)

@@ -275,6 +275,17 @@ struct FileRemovalTests {
     #expect(bench.names == ["gig.mp4"] && bench.hasEmptyJournal)
   }
 
+  @Test func aNameThatIsTooLongWithANumberIsNotFree() throws {
+    let bench = try Bench()
+    let longest = LocalPath(String(repeating: "g", count: Int(NAME_MAX)))
+    _ = bench.directory.file(longest.text, [])
+    #expect(throws: SystemError(code: EEXIST)) {
+      try HiddenRecording.number(free: longest, in: bench.parent) { number in
+        bench.parent.rename("gig.mp4", to: bench.parent, longest.numbered(number))
+      }
+    }
+  }
+
   @Test func aTargetThatIsNotThereKeepsIt() throws {
     let bench = try Bench()
     let missing = LocalPath(bench.directory.path(of: "missing"))
