@@ -51,7 +51,7 @@ package enum DurationText {
   /// - Parameter unixSeconds: since 1970.
   package static func moment(_ unixSeconds: Int64) -> String {
     // To the next minute, so that it is not too early.
-    Timestamp.minuteText(seconds: (unixSeconds + 59) / 60 * 60)
+    Timestamp.minuteText(seconds: (min(unixSeconds, .max - 59) + 59) / 60 * 60)
   }
 
   /// "7:05", "1:07:05"
