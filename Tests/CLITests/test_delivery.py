@@ -90,6 +90,17 @@ def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
 
 
+@pytest.mark.parametrize("location, concern", [("http://portal.example/login", "network"), ("/login", "destination")])
+def test_a_redirect_to_another_host_over_http_may_be_a_captive_portals(hive, send, recording, location, concern):
+    failed = send(hive(f"http-redirect=302:{location}"), recording(), "--json").outcome
+    assert (failed["exit_code"], failed["concerns"]) == (7, concern)
+
+
+def test_a_redirect_to_another_host_over_https_is_the_servers(hive, certificates, send, recording):
+    stub = hive("http-redirect=302:http://portal.example/login", tls=certificates)
+    assert send(stub, recording(), "--json").outcome["concerns"] == "destination"
+
+
 @pytest.mark.parametrize(("status", "size"), [(307, 1000), (308, 2_000_000)])
 def test_a_recording_goes_where_the_server_redirects_it(any_hive, send, recording, status, size):
     """The second size asks for 100 (Continue) first."""

@@ -216,6 +216,16 @@ extension UploadError {
     }
   }
 
+  /// What it says about other recordings.
+  /// - Parameter unprovedHost: the server's, if nothing proves who responded; nil over https.
+  package func concern(unprovedHost: String?) -> FailureConcern {
+    switch self {
+    case .redirected, .redirectionRefused:
+      if let unprovedHost, isStrangers(host: unprovedHost) { .network } else { traits.concern }
+    default: traits.concern
+    }
+  }
+
   /// Whether the response does not prove to be the server's, as that of a captive portal: a redirect to another host, or a
   /// success that means nothing.
   /// - Parameter host: the server's.

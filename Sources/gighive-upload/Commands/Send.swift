@@ -43,6 +43,7 @@ enum Send {
       report.warn(error.explanation)
     }
     if !arguments.isDryRun { arguments.common.recoverRemovals(report) }
+    report.unprovedHost = arguments.target.scheme == .https ? nil : arguments.target.host
     let batch = try Batch(arguments, report, outcomes, cancellation)
     if arguments.isDryRun {
       DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)

@@ -42,6 +42,8 @@ final class Report {
   private(set) var fileCount = 0
   /// Whether nothing is sent, so that the summary says what would be.
   var promises = false
+  /// The server's, if nothing proves who responds there.
+  var unprovedHost: String?
   /// Whether there is, or will be, more than one file, so that messages must name them.
   var hasSeveral = false
   /// Whether messages name the file even if there is only one.
@@ -349,8 +351,8 @@ extension Report {
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     let nextRetry: Int64? = if case .postponed(_, let until, _) = error { until } else { nil }
     failed(
-      index, message(of: error, index), exitCode: exitCode, error.traits.concern, error.traits.reattempt,
-      advice: advice(error, entry(index)), nextRetry: nextRetry)
+      index, message(of: error, index), exitCode: exitCode, error.concern(unprovedHost: unprovedHost),
+      error.traits.reattempt, advice: advice(error, entry(index)), nextRetry: nextRetry)
   }
 
   func failed(
