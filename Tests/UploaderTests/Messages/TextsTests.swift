@@ -64,6 +64,7 @@ struct TextsTests {
   @Test(
     arguments: [
       (1_800_000_000, "2027-01-15 08:00 UTC"), (1_800_000_001, "2027-01-15 08:01 UTC"), (0, "1970-01-01 00:00 UTC"),
+      (.max, "9999-12-31 23:59 UTC"),
     ] as [(Int64, String)])
   func aMomentIsNeverTooEarly(seconds: Int64, text: String) {
     #expect(DurationText.moment(seconds) == text)
