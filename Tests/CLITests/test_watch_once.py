@@ -5,6 +5,7 @@ import time
 
 import pytest
 from program import private, strace, trust, wait_until
+from removals import calls_on_names, follows
 from watching import got, has, wait_for_status, write
 
 SOON = ["--settle", "1ms"]
@@ -84,6 +85,17 @@ def test_what_was_there_at_the_first_run_is_left_alone(once, stub, tmp_path):
     new = write(tmp_path / "rec" / "new.mp4")
     until_delivered(once, stub, 1, "--existing", "skip")
     has(stub, new)
+
+
+@pytest.mark.native
+def test_the_list_of_what_was_there_is_on_the_disk(program, stub, tmp_path):
+    """A power cut would make old files new ones."""
+    write(tmp_path / "rec" / "old.mp4")
+    arguments = ["watch", "--once", "rec", "--server", stub.url, "--label", "x", "--existing", "skip"]
+    code, calls = calls_on_names(program, arguments)
+    [noted] = program.state.glob("watch-*.start")
+    written = [("fsync", noted.with_name(noted.name + ".new")), ("rename", noted), ("fsync", program.state)]
+    assert code == 0 and follows(calls, *written), calls
 
 
 @pytest.mark.native
