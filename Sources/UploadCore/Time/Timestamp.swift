@@ -22,9 +22,11 @@ package enum Timestamp {
 
   /// For people: "2026-11-23 19:28 UTC"
   /// - Parameter seconds: since 1970.
-  static func minuteText(seconds: Int64) -> String {
-    let text = text(seconds: seconds)
-    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+  static func minuteText(seconds: Int64) -> String { minuteText(text(seconds: seconds)) }
+
+  /// - Parameter text: "2026-11-23T19:28:31.042Z"
+  static func minuteText(_ text: String) -> String {
+    String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
   }
 
   private static let dayLength: Int64 = 86_400_000

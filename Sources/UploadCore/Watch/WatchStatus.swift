@@ -151,11 +151,7 @@ package struct WatchStatus {
     PrintableText.line(LocalPath(path?.string ?? "").lastComponent)
   }
 
-  /// "2026-11-24 08:00 UTC"
-  private static func moment(_ time: JSONValue?) -> String {
-    let text = text(time)
-    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
-  }
+  private static func moment(_ time: JSONValue?) -> String { Timestamp.minuteText(text(time)) }
 
   // MARK: Layout
 

@@ -10,8 +10,6 @@ final class FileInspector {
   private var last: (path: LocalPath, directory: OpenDirectory)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
-  /// Whether a directory's files could not be examined, since this was last asked.
-  private var isBarred = false
 
   init(_ arguments: WatchArguments, _ finder: UploadFinder) {
     self.arguments = arguments
@@ -29,11 +27,6 @@ final class FileInspector {
     return isBlind
   }
 
-  func takeBar() -> Bool {
-    defer { isBarred = false }
-    return isBarred
-  }
-
   /// - Parameters:
   ///   - root: the watched directory that it is in, below which no link is followed.
   ///   - existing: the files that are left alone, unless their upload has begun; nil for none.
@@ -48,8 +41,8 @@ final class FileInspector {
       directory = try self.directory(of: file, below: root)
       status = try directory.examine(file.name).get()
     } catch {
-      if error.code == SHIM_EACCES { isBarred = true }
-      return error.isPassing ? .unknown : .nothing
+      // That may be allowed at any time.
+      return error.isPassing || error.code == SHIM_EACCES ? .unknown : .nothing
     }
     guard status.isRegular else { return .nothing }
     let isLong = status.size >= max(1, arguments.sending.minimumSize ?? 1)
@@ -78,11 +71,11 @@ final class FileInspector {
 
   /// Makes sure that a record says that the file is to be sent, if it is.
   /// - Parameter begins: whether there may be a new record.
-  /// - Returns: false if that is not possible now, also if the file may not be read: that can be allowed at any time.
+  /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?, begins: Bool = true) -> Bool {
     switch inspect(path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false }) {
     case .unknown: return false
-    case .nothing, .known, .delivered: return !takeBar()
+    case .nothing, .known, .delivered: return true
     case .file(let found) where found.size == 0: return true
     case .file:
       // Without a description, perhaps because its sidecar cannot be read now.

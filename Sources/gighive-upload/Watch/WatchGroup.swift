@@ -168,7 +168,6 @@ final class WatchGroup {
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
-    if inspector.takeBar() { directories.noteUnsearchable(LocalPath(bytes: path).directory) }
     if inspector.takeBlindness(), let directory = directories.directory(of: path), !directory.hasToldBlindness {
       directory.hasToldBlindness = true
       tell(.undetectableWriters(path))

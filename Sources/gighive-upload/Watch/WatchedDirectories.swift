@@ -112,13 +112,6 @@ final class WatchedDirectories {
     all[index].failures.scanEnded(scans[index].number)
   }
 
-  /// The files of a directory cannot be examined.
-  func noteUnsearchable(_ directory: LocalPath) {
-    for index in all.indices where all[index].path.contains(directory.bytes) {
-      noteFailure(directory, "cannot be read: " + SystemError(code: SHIM_EACCES).text, index)
-    }
-  }
-
   /// Closes what is gone, and opens what is there.
   /// - Returns: those that are gone.
   func check() -> [LocalPath] {

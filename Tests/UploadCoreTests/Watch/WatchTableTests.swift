@@ -106,11 +106,17 @@ struct ScanFailuresTests {
     #expect(again == .new)
   }
 
-  @Test mutating func anExcessOfFailuresIsReportedOnce() {
-    for number in 0..<Limits.watchScanFailureCount {
-      _ = failures.note(LocalPath(bytes: [UInt8](String(number).utf8)), "", scan: 1)
+  @Test mutating func anExcessOfFailuresIsReportedOnceUntilThereIsRoom() {
+    var news: [ScanFailures.News] = []
+    for scan in [1, 2] {
+      for number in 0..<Limits.watchScanFailureCount {
+        _ = failures.note(LocalPath(bytes: [UInt8](String(number).utf8)), "", scan: scan)
+      }
+      for _ in 0..<2 { news.append(failures.note("/more", "", scan: scan)) }
+      failures.scanEnded(1)
+      news.append(failures.note("/more", "", scan: scan))
+      failures.scanEnded(scan + 1)
     }
-    let news = (0..<2).map { _ in failures.note("/more", "", scan: 1) }
-    #expect(news == [.tooMany, .known])
+    #expect(news == [.tooMany, .known, .known, .tooMany, .known, .known])
   }
 }
