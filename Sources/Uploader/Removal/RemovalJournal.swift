@@ -91,11 +91,7 @@ final class RemovalJournal {
     var isComplete = true
     for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {
       let privatePath = PrintableText.line(entry.privatePath.text)
-      var parent: OpenDirectory?
-      do throws(SystemError) { parent = try OpenDirectory(entry.path.directory) } catch {
-        // Of one that is gone, nothing can come back.
-        if error.code != SHIM_ENOENT, error.code != SHIM_ENOTDIR { isComplete = false }
-      }
+      let parent = try? OpenDirectory(entry.path.directory)
       let delivery = try? LockedRecord.reopen(entry.id, in: directory)
       switch HiddenRecording.restore(entry, of: delivery, in: parent) {
       case .nothing: break
@@ -109,7 +105,7 @@ final class RemovalJournal {
         isComplete = false
       }
       // Also if there was nothing to undo: a removal that was killed may not be on the disk yet.
-      if let parent, !parent.sync() { isComplete = false }
+      if !(parent?.sync() ?? false) { isComplete = false }
       if delivery?.record.phase == .delivered { directory.removeLock(entry.id) }
     }
     guard isComplete else { return }

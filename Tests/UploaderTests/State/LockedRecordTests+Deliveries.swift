@@ -41,6 +41,20 @@ extension LockedRecordTests {
     #expect(state.replacement(of: begun.record.id) == .certain && state.replacement(of: again.record.id) == .none)
   }
 
+  @Test(arguments: [true, false])
+  func anUploadWhoseFileIsGoneKeepsItsURLIfItWasDelivered(isDelivered: Bool) throws {
+    let put = Destination.put(try TargetURI("https://store/latest?sig=1"), isSigned: true)
+    let begun = try bench.openRecord(bench.directory.file("a.wav", [1]), to: put)
+    if isDelivered { try begun.noteDelivery(size: 1) }
+    unlink(bench.directory.path(of: "a.wav"))
+    let open = { _ = try bench.openRecord(bench.directory.file("b.wav", [1, 2]), to: put) }
+    if isDelivered {
+      #expect(throws: UploadError.objectRecorded(upload: begun.record.id), performing: open)
+    } else {
+      try open()
+    }
+  }
+
   @Test func ofTwoThatReplaceEachOtherAtTheSameTimeNobodyKnowsWhichOneIsThere() throws {
     let replacing = Destination.put(try TargetURI("https://store/latest"), isSigned: false, mayReplace: true)
     let uploads = try [("a.wav", [1]), ("b.wav", [1, 2])].map {
