@@ -85,7 +85,7 @@ typedef struct {
     int32_t events;
     int32_t ready;
 } shim_poll_entry;
-// poll(2) on at most SHIM_POLL_MOST descriptors. Returns after at most `milliseconds`, or on a signal; -1 means no
+// poll(2) on at most SHIM_POLL_MOST descriptors, or on none to pause. Returns after at most `milliseconds`, or on a signal; -1 means no
 // limit. A negative result is -errno.
 int32_t shim_poll(shim_poll_entry *entries, int32_t count, int64_t milliseconds);
 

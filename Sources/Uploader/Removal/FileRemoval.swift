@@ -140,8 +140,7 @@ struct FileRemoval {
     let until = shim_monotonic_milliseconds() + Limits.removalLockMilliseconds
     repeat {
       do throws(StateError) { if let value = try attempt() { return value } } catch { throw .state(error) }
-      var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
-      _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
+      _ = shim_poll(nil, 0, Limits.stateLockPauseMilliseconds)
     } while shim_monotonic_milliseconds() < until
     return nil
   }

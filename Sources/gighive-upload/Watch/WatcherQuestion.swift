@@ -9,9 +9,8 @@ enum WatcherQuestion {
   /// - Returns: false also if nobody answers, because the watcher has ended or this process is to end.
   static func mayRemove(_ file: LocalPath, _ report: Report) -> Bool {
     for attempt in 0..<Limits.removalQuestionCount {
-      var pause = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
       // Another process may have the lock that the other section needs.
-      if attempt > 0 { _ = shim_poll(&pause, 1, Limits.removalQuestionPauseMilliseconds) }
+      if attempt > 0 { _ = shim_poll(nil, 0, Limits.removalQuestionPauseMilliseconds) }
       report.removing(file)
       guard let answer = answer() else { return false }
       if answer == yes { return true }

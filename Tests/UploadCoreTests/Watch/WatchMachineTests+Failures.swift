@@ -387,6 +387,22 @@ extension WatchMachineTests {
     #expect([300, 1].map { attempt($0) } == [[2], [1]])
   }
 
+  @Test func aRecordingWhoseWorkerHasEndedGoesFirst() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    func find(_ path: UInt8) {
+      let file = WatchedFile(key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .noWriter)
+      for now: Int64 in [0, 1] { machine.noteInspection([path], .file(file), now: now) }
+    }
+    find(2)
+    machine.workerStarted()
+    #expect(machine.next(now: 1) == .offer([2]) && machine.give([2]) != nil)
+    machine.handle(WorkerEvent(.start, path: [2]), now: 1, unixSeconds: 0)
+    find(1)
+    machine.workerEnded(.exited(1), now: 1, unixSeconds: 0)
+    machine.workerStarted()
+    #expect(machine.next(now: Limits.watchRetryMaximumMilliseconds) == .offer([2]))
+  }
+
   /// A recording that no connection survives does not starve those that come later.
   @Test func aRecordingWhoseConnectionAlwaysBreaksDoesNotHoldUpOthers() {
     var station = station(WorkerEvent.Failure("lost.", exitCode: 4, .network), of: ["/a"])
