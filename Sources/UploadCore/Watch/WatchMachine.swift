@@ -383,10 +383,14 @@ package struct WatchMachine: Sendable {
 
   /// A person asks for it: everything is tried again at once.
   package mutating func retryEverything(now: Int64) {
+    retryFailed(now: now)
+    for index in candidates.indices where candidates[index].phase == .ready { makeReady(index, at: now) }
+  }
+
+  private mutating func retryFailed(now: Int64) {
     retryNow(now: now)
     credentialsChanged(now: now)
     leftAlone.retryNow(now)
-    for index in candidates.indices where candidates[index].phase == .ready { makeReady(index, at: now) }
   }
 
   /// The network has changed: what is unreachable is tried again at once.
@@ -394,12 +398,12 @@ package struct WatchMachine: Sendable {
     if health.isUnreachable { health.retryNow(now: now) }
   }
 
-  /// If the clock was set, what failed is tried again at once: a recording may have had a time that was too far ahead, or a certificate one
-  /// that had not come.
+  /// If the clock was set, what failed is tried again at once: the time of a recording may have been too far ahead, or a certificate not
+  /// valid yet. What was sent in full still waits.
   package mutating func noteClock(unixSeconds: Int64, now: Int64) {
     let started = unixSeconds - now / 1000
     if let clockStartedAt, abs(started - clockStartedAt) < Limits.clockJumpSeconds { return }
-    if clockStartedAt != nil { retryEverything(now: now) }
+    if clockStartedAt != nil { retryFailed(now: now) }
     clockStartedAt = started
   }
 

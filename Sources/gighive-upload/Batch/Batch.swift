@@ -252,8 +252,8 @@ final class Batch {
 
 /// `watch --once`: which files are finished at this moment.
 enum SettledFile {
-  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A time as far ahead is that of a wrong clock,
-  /// and counts as well if writers can be detected: otherwise the file may be being written by such a clock.
+  /// What a file is, if nobody writes to it and it has not changed for this long; else nil. A time as far ahead is that of a wrong clock, and
+  /// counts as well if writers can be detected; otherwise somebody with such a clock may be writing it.
   static func sighting(of file: LocalPath, below root: LocalPath, for milliseconds: Int64) -> FileSighting? {
     guard let directory = try? OpenDirectory(file.directory, below: root) else { return nil }
     let descriptor = directory.open(file.name)
