@@ -212,6 +212,10 @@ sanitize-%: sanitizer-%
 bench: static ## compare the speed with other clients and write docs/measured/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
+.PHONY: s3bench
+s3bench: static ## compare with rclone and the AWS CLI on one S3 server and write docs/measured/s3.md (five minutes)
+	$(PYTHON) -B Tests/Bench/s3 --binary $(STATIC) --write-docs
+
 .PHONY: livebench
 livebench: static ## send what ffmpeg, GStreamer and others record, while they record it, print how soon it arrives, and draw docs/live.svg (ten minutes)
 	$(PYTHON) -B Tests/Bench/live --binary $(STATIC) --picture docs/live.svg

@@ -53,7 +53,7 @@ def run(
         process = os.posix_spawn(arguments[0], arguments, {**os.environ, **environment}, file_actions=actions)
         os.close(clock_write)
         try:
-            peak_kib, ended, usage, status = _wait(process)
+            peak_kib, ended, usage, status = wait(process)
         except BaseException:
             os.kill(process, signal.SIGKILL)
             raise
@@ -77,7 +77,7 @@ def _output():
     return os.fdopen(os.memfd_create("output"), "w+b")
 
 
-def _wait(process: int):
+def wait(process: int):
     """Waits for the end, which a pidfd tells at once, and looks at the memory until then."""
     handle = os.pidfd_open(process)
     poll = select.poll()
