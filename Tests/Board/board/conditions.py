@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def no_clock(machine: Machine) -> Condition:
     certificates = make_certificates(names=(HOST,))
     with HiveStub() as http, HiveStub(tls=certificates) as https:
         job = NO_CLOCK % {"user": USER, "http": f"http://{HOST}:{http.port}", "https": f"https://{HOST}:{https.port}",
-                          "now": "2026-12-01 12:00:00"}  # fmt: skip
+                          "now": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())}  # fmt: skip
         ran = machine.run(job, files(certificates.cacert), options=("-rtc", "base=1970-01-01T00:00:00"))
         said = Said(ran)
         said.expect(condition, http=0, https=EXIT_TLS, resume=0)
